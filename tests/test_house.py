@@ -180,7 +180,7 @@ ELSEWHERE = {
     "search/catalog.py": {"sqlite3.connect"},  # in a folder that was looked at
     "search/encoder.py": {"np.memmap"},  # a model
     "search/lexical.py": {"os.symlink", "tantivy.Index"},  # in a folder that was looked at, or made
-    "team/server/memory_index.py": {"tantivy.Index"},  # in memory alone
+    "team/server/search.py": {"tantivy.Index"},  # in memory alone
     "training/teachers.py": {"np.load"},  # a model that is made
     "search/semantic.py": {"np.load"},  # an open file
     "service/server.py": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -331,6 +332,12 @@ def _report_usage(error: click.ClickException) -> int:
         console.data(message)
         return error.exit_code
     hint = f"{context.command_path} --help" if context else ""
+    if found := re.search("'([^']*)' is not one of (.*)", message):
+        import difflib  # for what is mistyped
+
+        if near := difflib.get_close_matches(found[1], re.findall("'([^']*)'", found[2]), 1):
+            hint = f"did you mean {near[0]}? {hint}"
+    message = re.sub("is not a valid (integer|float)( range)?", "is not a number", message)
     if isinstance(error, click.NoSuchOption):
         hint += "; write -- before words that begin with -"
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)

@@ -46,25 +46,34 @@ def bar(share: float) -> str:
 
 
 def table(
-    rows: Iterable[Sequence[str]], right: tuple[int, ...] = (), cut: int | None = None
+    rows: Iterable[Sequence[str]],
+    right: tuple[int, ...] = (),
+    cut: int | None = None,
+    drop: tuple[int, ...] = (),
 ) -> str:
     """Align rows in columns, the first row a head; `right` names columns aligned right.
 
-    On a terminal the table fits: cells are cut, those of the column `cut` first. Into a pipe every
-    row is one whole line.
+    On a terminal the table fits: bars go, then the columns `drop` until `cut` has room, then cells
+    are cut, those of the column `cut` first. Into a pipe every row is one whole line.
     """
     cells = [
         [cell if isinstance(cell, StyledText) else _flatten(cell) for cell in row] for row in rows
     ]
     if not cells:
         return ""
-    if sys.stdout.isatty() and _measure(cells) > columns():
+    kept = {at: max(width(row[at]) for row in cells) for at in range(len(cells[0]))}
+    if sys.stdout.isatty() and _add_widths(kept, _GAP) > columns():
         bars = {at for row in cells for at, cell in enumerate(row) if isinstance(cell, StyledText)}
-        kept = [at for at in range(len(cells[0])) if at not in bars]  # their shares say the same
+        for at in bars:  # their shares say the same
+            del kept[at]
+        least = {} if cut is None else {cut: min(kept[cut], _LEAST_CUT)}
+        for at in drop:
+            if _add_widths(kept | least, 1) > columns():
+                del kept[at]
         cells = [[row[at] for at in kept] for row in cells]
-        right = tuple(kept.index(at) for at in right if at in kept)
-        cut = kept.index(cut) if cut in kept else None
-    widths, gap = [max(width(row[at]) for row in cells) for at in range(len(cells[0]))], _GAP
+        right = tuple(number for number, at in enumerate(kept) if at in right)
+        cut = [*kept].index(cut) if cut is not None else None
+    widths, gap = [*kept.values()], _GAP
     if sys.stdout.isatty():
         words = [
             max(width(each) for row in cells for each in row[at].split() or [""])
@@ -83,10 +92,8 @@ def table(
     return "\n".join(lines)
 
 
-def _measure(cells: list[list[str]]) -> int:
-    """Return how wide a table is."""
-    columns = range(len(cells[0]))
-    return sum(max(width(row[at]) for row in cells) for at in columns) + _GAP * (len(columns) - 1)
+def _add_widths(widths: dict[int, int], gap: int) -> int:
+    return sum(widths.values()) + gap * (len(widths) - 1)
 
 
 def _fit(widths: list[int], words: list[int], room: int, cut: int | None) -> int:

@@ -86,6 +86,10 @@ class Progress:
             sys.stderr.flush()
             self._shown = True
 
+    def is_done(self) -> bool:
+        """Tell whether all that was to be done is done; of an unknown length nothing is."""
+        return 0 < self._length <= self._done
+
     def render_line(self) -> str:
         """Render label, bar, amount, rate and time left."""
         (first, before), (last, now) = self._lately[0], self._lately[-1]
@@ -116,17 +120,18 @@ def _join_fitting(parts: list[str]) -> str:
 
 
 @contextmanager
-def deferred_interrupt() -> Iterator[Callable[[], None]]:
+def _deferred_interrupt(is_busy: Callable[[], bool]) -> Iterator[Callable[[], None]]:
     """Note the first Ctrl-C, for which the yielded function raises `StoppedError`.
 
-    Whoever works calls it where nothing is half-done. If that does not come soon, or at the second
-    Ctrl-C, the work is interrupted where it is: it waits for something, or something hangs.
+    Whoever works calls it where nothing is half-done. If that does not come soon, at the second
+    Ctrl-C, or unless `is_busy`, the work is interrupted where it is: it waits for something, or
+    something hangs.
     """
     noted = False
 
     def note(_number: int, _frame: FrameType | None) -> None:
         nonlocal noted
-        if noted:
+        if noted or not is_busy():
             raise KeyboardInterrupt
         noted = True
         _set_alarm(_LONGEST)
@@ -156,15 +161,28 @@ def _set_alarm(seconds: float) -> None:
 
 @contextmanager
 def stoppable_stages(
-    describe: Callable[[], str], in_bytes: tuple[str, ...] = ()
+    describe: Callable[[], str], in_bytes: tuple[str, ...] = (), *, reads: bool = False
 ) -> Iterator[Callable[[str, int], Progress]]:
     """Show progress (see `progress.show_stages`) of work that Ctrl-C stops: exit code 130.
 
-    `describe` says what is safe then, and how to go on.
+    `describe` says what is safe then, and how to go on. `reads`: only the stages write; all else
+    stops at once, also what was done by then.
     """
+    stages: list[Progress] = []
+
+    def is_busy() -> bool:
+        return not reads or bool(stages and not stages[-1].is_done())
+
     try:
-        with deferred_interrupt() as check, show_stages(in_bytes, check) as stage:
-            yield stage
+        with _deferred_interrupt(is_busy) as check, show_stages(in_bytes, check) as show:
+
+            def begin(label: str, length: int) -> Progress:
+                stages.append(show(label, length))
+                return stages[-1]
+
+            yield begin
+            if reads:
+                check()
     except KeyboardInterrupt:
         console.talk(f"stopped: {describe()}")
         raise click.exceptions.Exit(STOPPED) from None

@@ -1,8 +1,6 @@
 """Assembles one context from search results: by priority, deduplicated, within a token limit.
 
-Kinds share the limit by their priorities; unused tokens go to the best of the rest. Pieces that do
-not fit are compressed: `smart` keeps the most important sentences, `aggressive` the beginning.
-Pieces of one group (a session) are listed together, in the order of time.
+Kinds share the limit by their priorities; unused tokens go to the best of the rest.
 """
 
 from __future__ import annotations

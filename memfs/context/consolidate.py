@@ -1,10 +1,7 @@
 """Removes the duplicate lines of a block without a model.
 
-Lines are duplicates if their words are equal but for case, quotes, bold print and the punctuation
-of sentences; the first one stays. What stands below another heading, a label or a name may be about
-another thing: there a line is a duplicate only of one above all of them, and if it has three words
-or more. A key with two values is a name, too, and so is what says that something changed. Labels,
-names, headings, steps, tables, tags, code, and lines with others nested below them stay.
+Lines are duplicates if their words are equal. What stands below another heading, label or name may
+be about another thing: there it is a duplicate only of a line above all of them.
 """
 
 from __future__ import annotations
@@ -44,7 +41,6 @@ def consolidate_text(body: str) -> str:
 
 
 def _find_duplicates(body: str) -> Iterator[BlockPart]:
-    """Yield the parts that say what one before them says."""
     lines = headings.mark_code_lines(body)
     plain = "".join(re.sub(r"[^\n]", " ", line) if code else line for line, code in lines)
     found = split_parts(plain)

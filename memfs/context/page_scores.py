@@ -1,8 +1,6 @@
 """Paging: when parts of blocks go out of context, their scores, and what becomes of each.
 
-A part is a list item, a single line, or a wrapped paragraph. Its worth depends on its similarity
-to the task (by embedding, also through similar parts), on references in recent messages, on its
-importance, and on its age. Headings are never paged out.
+A part is a list item, a single line, or a wrapped paragraph. Headings are never paged out.
 """
 
 from __future__ import annotations
@@ -10,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
+from memfs.core import formats
 from memfs.core.block import Block
 from memfs.core.privacy import excerpt
 from memfs.core.records import Message
@@ -54,7 +52,6 @@ Fate = Literal["archive", "summarise", "discard"]
 _NEAR = 0.35  # cosine to the task from which on a part is wholly relevant
 _THROUGH = 0.6  # share of its relevance that a part passes on to a similar one
 _REFERRED = 0.45  # cosine to a message from which on that refers to a part
-_WEIGHTS = {"relevance": 0.5, "references": 0.15, "importance": 0.2, "recency": 0.15}
 _HALF = 30.0  # days: half-life of the recency of a part
 _WRAPPED = 60  # characters from which on a line may be wrapped into the next one
 _ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d+[.)])[ \t]")
@@ -85,15 +82,13 @@ class BlockPart:
 class PageCandidate:
     """A part that could be paged out, and its scores: `worth` and `relevance` are 0 to 1.
 
-    `importance` is 1 to 10; `days` is its age; `referred`: a recent message refers to it.
+    `importance` is 1 to 10.
     """
 
     part: BlockPart
     worth: float
     relevance: float
-    referred: bool
     importance: int
-    days: float
     tokens: int
     fate: Fate
 
@@ -125,7 +120,6 @@ def split_parts(body: str) -> list[BlockPart]:
 
 
 def _continues(previous: str, text: str) -> bool:
-    """Tell whether a line continues the part of the line before it."""
     if _ITEM.match(text):
         return text[:1] in " \t" and not previous[:1].isspace() and bool(_ITEM.match(previous))
     if text[:1] in " \t":
@@ -191,17 +185,10 @@ def candidates(
     referred = _find_references(texts, recent)
     scored = []
     for part, relevance, again, days in zip(found, near, referred, ages, strict=True):
-        sounds = importance(part.text)
-        worth = (
-            _WEIGHTS["relevance"] * relevance
-            + _WEIGHTS["references"] * again
-            + _WEIGHTS["importance"] * sounds / 10
-            + _WEIGHTS["recency"] * 0.5 ** (days / _HALF)
-        )
-        kind = get_fate(part.text, important=important, lengthy=lengthy)
-        scored.append(
-            PageCandidate(part, worth, relevance, again, sounds, days, estimate(part.text), kind)
-        )
+        sounds, recency = importance(part.text), 0.5 ** (days / _HALF)
+        worth = 0.5 * relevance + 0.15 * again + 0.02 * sounds + 0.15 * recency
+        fate = get_fate(part.text, important=important, lengthy=lengthy)
+        scored.append(PageCandidate(part, worth, relevance, sounds, estimate(part.text), fate))
     return sorted(scored, key=lambda each: (each.worth, -each.tokens))
 
 
@@ -299,7 +286,7 @@ def select_parts(
     Without a task the session's last prompts stand for it. `former` is the task before.
     """
     settings = config.load(place)
-    recent = _load_prompts(place)
+    recent = [message.text[:_LONGEST] for message in list_prompts(place)[-_RECENT:]]
     important = settings.number("archival.auto_archive_importance")
     found = candidates(
         block.body,
@@ -315,11 +302,6 @@ def select_parts(
     return choose_parts(found, least, freed, important)
 
 
-def _load_prompts(place: Place) -> list[str]:
-    """Return the last prompts of the user in this session."""
-    return [message.text[:_LONGEST] for message in list_prompts(place)[-_RECENT:]]
-
-
 def list_prompts(place: Place) -> list[Message]:
     """Return the user's messages of this session that are in recall."""
     if not place.session:
@@ -331,15 +313,12 @@ def list_prompts(place: Place) -> list[Message]:
 
 def _compute_ages(place: Place, block: Block) -> list[float]:
     """Return the age of each part in days, by the journal; 0 if it is unknown."""
-    now = datetime.fromisoformat(clock.now())
+    now = clock.moment()
     entries = journal_query.list_block_entries(place, block.tier, block.label)
     ages = []
     for part in split_parts(block.body):
         text = part.text.strip()
         since = next((e.at for e in entries if e.after is not None and text in e.after), "")
-        try:
-            age = (now - datetime.fromisoformat(since)).total_seconds() / 86400
-        except (ValueError, TypeError):
-            age = 0.0
-        ages.append(max(0.0, age))
+        moment = formats.parse(since)
+        ages.append(max(0.0, (now - moment).total_seconds() / 86400) if moment else 0.0)
     return ages

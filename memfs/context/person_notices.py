@@ -1,7 +1,4 @@
-"""One line for the person in front of an assistant: what memory did just now. Hot path.
-
-Assistants show it, and no model reads it: `Reply.notice` is where it stands.
-"""
+"""Notices for the person in front of an assistant, which no model reads. Hot path."""
 
 from memfs import files
 from memfs.core import label as labels
@@ -17,10 +14,10 @@ if TYPE_CHECKING:
     from memfs.core.records import JournalEntry
 
 START, RECALL, EDIT = "start", "recall", "edit"
-_QUEUE = "edited.txt"  # of a session: what was edited since its last turn ended
+_QUEUE = "edited.txt"  # of a session: the edits since its last turn ended
 _SHOWN = 60  # characters of a label or a text
-_MOST = 3  # edits that are named
-_NOUNS = {  # of recalled items that are not called as their kind is
+_MOST = 3  # edits that are listed
+_NOUNS = {  # of recalled items, where it is not the name of their kind
     "message": "session",
     "source": "source chunk",
     "static": "reference text",
@@ -30,18 +27,17 @@ _VERBS = {"delete": "deleted", "remove": "removed from", "rename": "renamed to"}
 
 
 def is_wanted(place: Place, what: str) -> bool:
-    """Return whether a person wants a line, in a project whose memory may be used."""
+    """Tell whether the person wants notices of a kind; without a project there are none."""
     wanted = config.load(place).get("hooks.notices") if place.project else None
     return isinstance(wanted, list) and what in wanted
 
 
 def describe_start(place: Place, blocks: "Collection[str]", rules: int) -> str:
-    """Describe what a new session has; "" for one that was shown it before.
+    """Count the memory of a new session; "" for a session that has its brief already.
 
     `blocks` are `tier:label` of those in the brief, `rules` counts those in no block.
     """
-    shown_before = files.is_file(sessions.path(place.home, place.session))
-    if shown_before or not is_wanted(place, START):
+    if files.is_file(sessions.path(place.home, place.session)) or not is_wanted(place, START):
         return ""
     folder = f"{place.home.local}/recall"
     counts = {
@@ -58,7 +54,7 @@ def describe_start(place: Place, blocks: "Collection[str]", rules: int) -> str:
 
 
 def describe_recall(place: Place, found: "Sequence[Recalled]") -> str:
-    """Describe what a prompt was given, "" for nothing."""
+    """Count what was recalled for a prompt, "" for nothing."""
     if not found or not is_wanted(place, RECALL):
         return ""
     counts: dict[str, int] = {}
@@ -70,29 +66,29 @@ def describe_recall(place: Place, found: "Sequence[Recalled]") -> str:
 
 
 def queue_edits(place: Place, session: str, entries: "Iterable[JournalEntry]") -> None:
-    """Queue what an assistant's session edited for the end of its turn. It can be lost."""
+    """Queue notices of edits for the end of the session's turn. On a full disk they are lost."""
     if not session or not is_wanted(place, EDIT):
         return
     lines = "\n".join(filter(None, map(_describe_edit, entries)))
     try:
         if lines:
             sessions.queue_notice(place.home, session, lines, _QUEUE)
-    except OSError:  # a full disk: the edit is made
+    except OSError:
         return
 
 
 def take_edits(place: Place) -> str:
-    """Return the lines about what a session edited since it was asked last, "" for none."""
+    """Return the notices of the edits since the last call, "" for none."""
     text = sessions.peek_notice(place.home, place.session, _QUEUE)
     if not text or not sessions.clear_notice(place.home, place.session, _QUEUE):
-        return ""  # or a hook of the same moment has it
+        return ""  # another hook has them
     lines = text.split("\n")
-    more = [f"memfs: and {len(lines) - _MOST} more edits: memfs log"] if lines[_MOST:] else []
+    more = [f"memfs: {len(lines) - _MOST} more edits: memfs log"] if lines[_MOST:] else []
     return "\n".join([*(f"memfs: {line}" for line in lines[:_MOST]), *more])
 
 
 def _describe_edit(entry: "JournalEntry") -> str:
-    """Describe an edit, and how it is undone; "" for the old label of a renamed block."""
+    """Describe an edit and how to undo it; "" for the old label of a renamed block."""
     if entry.op == "rename" and entry.after is None:
         return ""
     from memfs.core import frontmatter  # with the first edit

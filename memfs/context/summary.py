@@ -1,8 +1,4 @@
-"""Extractive summaries without a model: the most important sentences of a text, in their order.
-
-A sentence scores by the similarity of its vector to that of the whole text, by its place among the
-first, and by words of decisions. One that repeats a chosen one is left out.
-"""
+"""Extractive summaries without a model: the most important sentences of a text, in their order."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The budget of a context window: counters of tokens, reserves, shares.
-
-The proportions are those of MemGPT's example, 8,192 tokens: 1,000 of instructions and tools, 2,000
-of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 free for the answer.
-"""
+"""The budget of a context window: counters of tokens, reserves, shares (MemGPT's proportions)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a text of the memory names of a project: files, functions, scripts, variables, versions.
 
-Anchors are found by their form alone. Whether what they name is there is for others to say
-(`ops.check`). A sentence about the past, or one that only gives an example, has none.
+They are found by their form alone; `ops.check` looks whether they are there.
 """
 
 from __future__ import annotations

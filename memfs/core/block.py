@@ -9,6 +9,13 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
 _MOST = 10**15  # a larger number is a mistake, and cannot always be written
+# The defaults of numbers, and the least that each may be.
+_NUMBERS = {
+    "limit": (DEFAULT_LIMIT, 1),
+    "version": (0, 0),
+    "tokens": (0, 0),
+    "priority": (0, -(10**9)),
+}
 _FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
 OUTDATED = ("version", "updated_at", "updated_by")  # earlier versions of memfs wrote them
 MANAGED = (*OUTDATED, "paged_out")
@@ -82,22 +89,21 @@ class Block:
 
     @property
     def limit(self) -> int:
-        return self._get_integer("limit", DEFAULT_LIMIT, minimum=1)
+        return self._get_number("limit")
 
     @property
     def version(self) -> int:
         """The version that a file of an earlier memfs names; 0 if it names none."""
-        return self._get_integer("version", 0, minimum=0)
+        return self._get_number("version")
 
     @property
     def priority(self) -> int:
-        return self._get_integer("priority", 0, minimum=-(10**9))
+        return self._get_number("priority")
 
     @property
     def tokens(self) -> int | None:
         """The optional cap in tokens."""
-        found = self._get_integer("tokens", 0, minimum=0)
-        return found or None
+        return self._get_number("tokens") or None
 
     @property
     def fill(self) -> float:
@@ -148,20 +154,22 @@ class Block:
 
     def odd_keys(self) -> list[tuple[str, object]]:
         """Return the known keys whose values are of the wrong kind: their defaults are used."""
-        lowest = {"limit": 1, "version": 0, "tokens": 0, "priority": -(10**9)}
-        odd = [
-            (key, self.meta[key])
-            for key, minimum in lowest.items()
-            if key in self.meta and self._get_integer(key, minimum - 1, minimum=minimum) < minimum
+        found = [
+            (key, self.meta[key]) for key in (*_NUMBERS, "read_only", "pinned") if key in self.meta
         ]
-        flags = [key for key in ("read_only", "pinned") if key in self.meta]
-        return odd + [(k, self.meta[k]) for k in flags if not isinstance(self.meta[k], bool)]
+        return [
+            (key, value)
+            for key, value in found
+            if not (_is_number(key, value) if key in _NUMBERS else isinstance(value, bool))
+        ]
 
-    def _get_integer(self, key: str, default: int, *, minimum: int) -> int:
+    def _get_number(self, key: str) -> int:
         found = self.meta.get(key)
-        if isinstance(found, int) and not isinstance(found, bool) and minimum <= found <= _MOST:
-            return found
-        return default
+        return found if _is_number(key, found) else _NUMBERS[key][0]  # type: ignore[return-value]
+
+
+def _is_number(key: str, value: object) -> bool:
+    return type(value) is int and _NUMBERS[key][1] <= value <= _MOST
 
 
 def read_front_matter(

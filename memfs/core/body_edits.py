@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memfs.core import headings, text_folding, tokens
 from memfs.core.errors import Remedy
@@ -111,52 +111,37 @@ def operation(edit: Edit) -> str:
 
 def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
     """Return the new body, or a refusal. `body` keeps its line ends, `eol` is for new lines."""
-    for text in _get_texts(edit):
-        numbered = _find_prefix(text)
-        if numbered:
-            return Rejected(
-                f"cannot {operation(edit)} in '{edit.label}': the text carries line numbers "
-                f"({numbered!r})",
-                "pass the text alone, without the line-number prefixes of a listing",
-            )
-    edit = _drop_private(edit)
-    refusal = check_text(
-        operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text
-    )
-    if refusal and not isinstance(edit, Remove):
+    verb, (old, new) = operation(edit), _get_texts(edit)
+    for numbered in filter(None, map(_find_prefix, (old, new))):
+        return Rejected(
+            f"cannot {verb} in '{edit.label}': the text carries line numbers ({numbered!r})",
+            "pass the text alone, without the line-number prefixes of a listing",
+        )
+    new = public(new)
+    if refusal := check_text(verb, edit.label, new):
         return refusal
+    old, new = _set_eol(old, eol), _set_eol(new, eol)
     match edit:
         case Append():
-            return _append(body, _set_eol(edit.text, eol), eol, edit.label)
-        case Replace():
-            return _replace(
-                edit.label,
-                body,
-                _set_eol(edit.old, eol),
-                _set_eol(edit.new, eol),
-                every=edit.every,
-                verb="replace",
-            )
-        case Remove():
-            return _replace(
-                edit.label, body, _set_eol(edit.text, eol), "", every=edit.every, verb="remove"
-            )
+            return _append(body, new, eol, edit.label)
+        case Replace() | Remove():
+            return _replace(edit.label, body, old, new, every=edit.every, verb=verb)
         case Insert():
-            return _insert(edit, body, _set_eol(edit.text, eol), eol)
+            return _insert(edit, body, new, eol)
         case Rethink():
-            text = _set_eol(edit.text, eol).rstrip("\r\n")
+            text = new.rstrip("\r\n")
             return text + eol if text else ""
 
 
-def _drop_private(edit: BodyEdit) -> BodyEdit:
-    """Return the edit without what its new text marks as private."""
+def _get_texts(edit: BodyEdit) -> tuple[str, str]:
+    """Return the text that an edit takes out, and the one that it puts in."""
     match edit:
         case Replace():
-            return replace(edit, new=public(edit.new))
-        case Append() | Insert() | Rethink():
-            return replace(edit, text=public(edit.text))
+            return edit.old, edit.new
         case Remove():
-            return edit
+            return edit.text, ""
+        case Append() | Insert() | Rethink():
+            return "", edit.text
 
 
 def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejected | None:
@@ -212,14 +197,6 @@ def check_limit(
                 Remedy("shorten it, or move details to the archive ({archive})"),
             )
     return None
-
-
-def _get_texts(edit: BodyEdit) -> tuple[str, ...]:
-    match edit:
-        case Replace():
-            return (edit.old, edit.new)
-        case Append() | Remove() | Insert() | Rethink():
-            return (edit.text,)
 
 
 def _set_eol(text: str, eol: str) -> str:

@@ -1,7 +1,6 @@
 """Blocks, changes and hits as text for a host's prompt. Hot path.
 
-Lengths are UTF-16 code units, which is what hosts count (Claude Code and Cursor replace an output
-of more than 10,000 by a preview).
+Lengths are UTF-16 code units: hosts replace an output of more than 10,000 of them by a preview.
 """
 
 from memfs.core.block import WARN_AT, Block
@@ -87,11 +86,6 @@ def section(block: Block) -> str:
     return _render_section(block, _format_name(block), "")
 
 
-def title(block: Block, shadowed: bool = False) -> str:
-    """Return a block's heading: label, size, limit, and a mark from 80 % of the limit on."""
-    return _render_heading(block, _format_name(block, shadowed=shadowed))
-
-
 def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET) -> str:
     """Render the whole brief within `budget`: whole blocks by priority, then heads, then names.
 
@@ -109,22 +103,38 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
     start = f"{TITLE}\n{guidance.strip()}\n" if guidance.strip() else f"{TITLE}\n"
     room = max(0, budget - units(start) - units(names.tools) - 1)
     tail = _list_others(others, called, names, room // 3)
-    wheres = [names.read.replace("LABEL", called[id(block)]) for block in pinned]
-    texts = [_render_section(block, called[id(block)], names.page_in) for block in pinned]
-    least = [_measure_least(text, where) for text, where in zip(texts, wheres, strict=True)]
-    total = sum(least)
-    while pinned and total + units(tail) > room:
+    sections = [_Section(block, called[id(block)], names) for block in pinned]
+    total = sum(each.least for each in sections)
+    while sections and total + units(tail) > room:
+        total -= sections.pop().least
         others = [pinned.pop(), *others]
-        total -= least[len(pinned)]
         tail = _list_others(others, called, names, room // 3) if total <= room else ""
-    room -= units(tail)
-    parts = [start]
-    for index in range(len(pinned)):
-        total -= least[index]  # reserved for the later ones
-        text = fit(texts[index], room - total, wheres[index])
-        room -= units(text)
-        parts.append(text)
-    return "".join([*parts, tail, names.tools, "\n" if names.tools else ""])
+    parts = _fit_sections(sections, room - units(tail), even=False)
+    return "".join([start, *parts, tail, names.tools, "\n" if names.tools else ""])
+
+
+class _Section:
+    """The text about a block, where to read all of it, and the least room that it needs."""
+
+    __slots__ = ("least", "text", "where")
+
+    def __init__(self, block: Block, name: str, names: Names, text: str = "") -> None:
+        self.text = text or _render_section(block, name, names.page_in)
+        self.where = names.read.replace("LABEL", name)
+        size = units(self.text)
+        self.least = min(size, _HEAD + 1 + units(_format_cut_note(size, self.where)))
+
+
+def _fit_sections(sections: list[_Section], room: int, *, even: bool) -> list[str]:
+    """Fit texts into `room`, the first ones first, or `even`: each as large as the others."""
+    total = sum(each.least for each in sections)
+    parts = []
+    for at, each in enumerate(sections):
+        total -= each.least  # reserved for the later ones
+        share = max(each.least, room // (len(sections) - at)) if even else room
+        parts.append(fit(each.text, min(share, room - total), each.where))
+        room -= units(parts[-1])
+    return parts
 
 
 def fit(text: str, room: int, where: str) -> str:
@@ -164,39 +174,26 @@ def render_changes(
         text = _render_change(before, after, names.page_in)
         block = after or before
         if text and block:
-            where = names.read.replace("LABEL", _format_name(block))
-            found.append((text, where, _measure_least(text, where)))
+            found.append(_Section(block, _format_name(block), names, text))
     if not found:
         return ""
     room = budget - units(CHANGED) - 1
     more, count = "", len(found)
-    total = sum(least for _, _, least in found)
+    total = sum(each.least for each in found)
     while found and total + units(more) > room:
-        total -= found.pop()[2]
+        total -= found.pop().least
         more = f"… {count - len(found):,} more blocks changed: {names.read}\n"
-    room -= units(more)
-    parts = [CHANGED + "\n"]
-    for index, (section, where, least) in enumerate(found):
-        total -= least  # reserved for the later ones
-        share = max(least, room // (len(found) - index))
-        text = fit(section, min(share, room - total), where)
-        room -= units(text)
-        parts.append(text)
-    return "".join([*parts, more])
+    return "".join([CHANGED + "\n", *_fit_sections(found, room - units(more), even=True), more])
 
 
 def rules_for(blocks: list[Block], opened: "Sequence[str]", names: Names) -> str:
     """Render the blocks that are about files which are read or edited, or about a command."""
     heading = OPENED.format(name_files(opened) or "this command") + "\n"
     room, parts = BUDGET - units(heading), [heading]
-    for index, block in enumerate(blocks):
-        name = _format_name(block)
-        where = names.read.replace("LABEL", name)
-        text = fit(
-            _render_section(block, name, names.page_in), room // (len(blocks) - index), where
-        )
-        room -= units(text)
-        parts.append(text)
+    for left, block in zip(range(len(blocks), 0, -1), blocks, strict=True):
+        section = _Section(block, _format_name(block), names)
+        parts.append(fit(section.text, room // left, section.where))
+        room -= units(parts[-1])
     return "".join(parts)
 
 
@@ -226,7 +223,6 @@ def hits(found: "Sequence[Recalled]", budget: int, heading: str = "") -> str:
 
 
 def _head_recalled(found: "Sequence[Recalled]") -> str:
-    """Return the heading of recalled items: which kinds they are of."""
     commits = sum([hit.kind == "commit" for hit in found])
     if not commits:
         return RECALLED.format("sessions")
@@ -302,13 +298,7 @@ def _describe_problem(block: Block) -> str:
     return f"({what}; run memfs doctor)"
 
 
-def _measure_least(section: str, where: str) -> int:
-    size = units(section)
-    return min(size, _HEAD + 1 + units(_format_cut_note(size, where)))
-
-
 def _list_others(blocks: list[Block], called: dict[int, str], names: Names, room: int) -> str:
-    """List blocks by name and size, as many as fit into `room`, and count the rest."""
     if not blocks:
         return ""
     tail = f" — read with {names.read}\n" if names.read else "\n"
@@ -345,7 +335,7 @@ def _render_change(before: Block | None, after: Block | None, page_in: str) -> s
         return whole
     from memfs.core import changes as compare  # difflib is needed only where something changed
 
-    lines = [title(after)]
+    lines = [_render_heading(after, _format_name(after))]
     if before.description != after.description:
         lines.append(f"*{escape(flatten_text(after.description))}*")
     if after.problem:

@@ -63,7 +63,6 @@ def _strip_managed(text: str | None) -> str:
 
 
 def _count_common_prefix(some: list[str], others: list[str]) -> int:
-    """Count the lines that both begin with."""
     pairs = zip(some, others, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
 

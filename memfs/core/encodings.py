@@ -1,7 +1,4 @@
-"""Block files that are not UTF-8: detection and decoding.
-
-Imported only for a text that holds a NUL or begins with a byte order mark of another encoding.
-"""
+"""Block files that are not UTF-8: detection and decoding. Imported for odd texts alone."""
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 

@@ -11,13 +11,8 @@ STOPPED = 130  # by Ctrl-C
 
 # Errors that reading malformed values of others raises, and damaged JSON.
 UNREADABLE = (
-    ValueError,
-    OverflowError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    RecursionError,
+    *(ValueError, OverflowError, TypeError, KeyError, IndexError),
+    *(AttributeError, RecursionError),
 )
 
 

@@ -1,8 +1,4 @@
-"""Escapes text that is put into the brief, so that it cannot imitate its frame. Hot path.
-
-The text of a block or a hit is data: it may not look like a heading of the brief, leave a code
-fence open, or hold control characters.
-"""
+"""Escapes text that is put into the brief: it cannot imitate its frame. Hot path."""
 
 _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
 _LEAD = " >*_+-"  # what Markdown may have before a heading

@@ -1,13 +1,13 @@
-"""Secrets in whole files: where they are, and the same files without them. Pure.
+"""Secrets in files of text, JSON, or JSON lines: where they are, and the same without them. Pure.
 
-A file is plain text, JSON, or JSON lines. In JSON the decoded strings are searched; names (ids,
-times, labels) are left alone. What is no JSON is plain text.
+In JSON the decoded strings are searched; names (ids, times, labels) are left alone.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -33,23 +33,32 @@ class FileSecret(NamedTuple):
 def find(text: str, form: Form) -> list[FileSecret]:
     """List the secrets of a file, each once a line."""
     found: list[FileSecret] = []
-    if form == "text":
-        found = _find_in_text(text, 1)
-    elif form == "json":
-        found = _find_in_json(text, 1)
-    else:
-        for number, line in enumerate(text.split("\n"), 1):
-            found += _find_in_json(line, number)
+    for number, part in enumerate(text.split("\n") if form == "lines" else [text], 1):
+        texts = [part] if form == "text" else list_texts(part)
+        for each in texts:
+            is_plain = each is part
+            found += [FileSecret(number + line * is_plain, *what) for line, *what in _scan(each)]
     return list(dict.fromkeys(found))
+
+
+def list_texts(text: str) -> list[str]:
+    """Return the texts in JSON, without its names; of what is no JSON all of it."""
+    try:
+        return list(_iterate_texts(json.loads(text)))
+    except (ValueError, RecursionError):
+        return [text]
 
 
 def redact_file(text: str, form: Form) -> str:
     """Return a file with `[redacted:TYPE]` for every secret; lines without any keep their bytes."""
-    if form == "text":
-        return redact(text)
+    if form == "lines":
+        return "\n".join(redact_file(line, "json") for line in text.split("\n"))
     if form == "json":
-        return _redact_json(text)
-    return "\n".join(_redact_json(line) for line in text.split("\n"))
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            clean = _redact_value(value)
+            return text if clean == value else json.dumps(clean) + text[len(text.rstrip()) :]
+    return redact(text)
 
 
 def redact_record(record: dict[str, object]) -> dict[str, object]:
@@ -74,38 +83,6 @@ def _scan(text: str) -> list[tuple[int, str, str]]:
 @lru_cache(maxsize=_REMEMBERED)
 def _redact_text(text: str) -> str:
     return redact(text) if _scan(text) else text
-
-
-def _find_in_text(text: str, first: int) -> list[FileSecret]:
-    return [FileSecret(first + line, kind, masked) for line, kind, masked in _scan(text)]
-
-
-def list_texts(line: str) -> list[str]:
-    """Return the texts in a JSON line, without its names; of what is no JSON the line itself."""
-    try:
-        return list(_iterate_texts(json.loads(line)))
-    except (ValueError, RecursionError):
-        return [line]
-
-
-def _find_in_json(text: str, number: int) -> list[FileSecret]:
-    try:
-        texts = list(_iterate_texts(json.loads(text)))
-    except (ValueError, RecursionError):
-        return _find_in_text(text, number)
-    return [FileSecret(number, kind, masked) for each in texts for _, kind, masked in _scan(each)]
-
-
-def _redact_json(text: str) -> str:
-    try:
-        value = json.loads(text)
-        clean = _redact_value(value)
-    except (ValueError, RecursionError):
-        return redact(text)
-    if clean == value:
-        return text
-    end = text[len(text.rstrip()) :]
-    return json.dumps(clean) + end
 
 
 def _iterate_texts(value: object) -> Iterator[str]:

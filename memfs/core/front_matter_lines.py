@@ -1,8 +1,4 @@
-"""Front matter by its lines: what is no YAML, what its author wrote, a fence that is missing.
-
-Imported only where the strict reader gave up or a text looks odd. Lines are split at LF alone, as
-everywhere.
-"""
+"""Front matter by its lines: what is no YAML, what its author wrote, a fence that is missing."""
 
 from memfs.core import frontmatter
 
@@ -184,7 +180,6 @@ def _opens_value(line: str) -> bool:
 
 
 def _parse_value(key: str, lines: list[str]) -> object:
-    """Return the value of one key; None if it cannot be parsed."""
     for text in ("\n".join(lines), lines[0]):
         found = frontmatter.read(text)
         if found is not None:

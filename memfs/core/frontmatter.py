@@ -1,10 +1,7 @@
 """Split a block file into front matter and body, and read front matter strictly. Hot path.
 
-Texts are decoded with `surrogateescape`, so that any bytes survive a round trip.
-
 The reader knows the small part of YAML that front matter and config usually are: ruamel.yaml costs
-more than the whole prompt hook. What it returns is what a YAML 1.2 reader returns, except that
-timestamps stay text; whatever it is not certain about is left to `memfs.core.yaml_edit`.
+more than the whole prompt hook. What it is not certain about is left to `memfs.core.yaml_edit`.
 """
 
 BOM = "\ufeff"
@@ -197,7 +194,6 @@ def _parse_flow(text: str) -> list[object]:
 
 
 def _split_items(inner: str) -> list[str]:
-    """Split at commas that are not in quotes."""
     found, quote = [""], ""
     for character in inner:
         if quote:

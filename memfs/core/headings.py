@@ -19,13 +19,6 @@ _LEAD = re.compile(r" {0,3}(?:#{1,6}[ \t].*|=+|-+|([*_])\1+|\*\*.*\*\*|[^\s*+-].
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
-class TextPart(NamedTuple):
-    """A part of a text, and the headings that it stands below, the outermost first."""
-
-    path: tuple[str, ...]
-    text: str
-
-
 class Section(NamedTuple):
     """A heading (of level 0: none, the beginning of a text) and what follows up to the next.
 
@@ -40,9 +33,10 @@ class Section(NamedTuple):
 
 
 class NumberedPart(NamedTuple):
-    """A part of a text with its first and last line (from 1).
+    """A part of a text, with its first and last line (from 1).
 
-    `goes_on`: it is of the same section as the part before.
+    `path` are the headings that it stands below, the outermost first. `goes_on`: it is of the same
+    section as the part before.
     """
 
     path: tuple[str, ...]
@@ -52,14 +46,14 @@ class NumberedPart(NamedTuple):
     goes_on: bool = False
 
 
-def split_text(text: str, most: int) -> list[TextPart]:
+def split_text(text: str, most: int) -> list[NumberedPart]:
     """Cut a text into parts of at most `most` characters.
 
     A heading's part holds what is below it as far as that fits; else each heading in it has its
     own. What is too long without a heading is cut between paragraphs, lines, sentences, words, or
     anywhere. A heading without a text stands at the end of the part before it, if that has room.
     """
-    return [TextPart(each.path, each.text) for each in split_sections(split_markdown(text), most)]
+    return split_sections(split_markdown(text), most)
 
 
 def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
@@ -79,10 +73,15 @@ def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
         while section.level and stop < len(sections) and sections[stop].level > section.level:
             stop += 1
         number = section.number + section.line.count("\n")
-        if stop == at + 1 and _is_heading_alone(section):
-            alone = _number_part(path, section.line, section.number)
-            fits = found and len(found[-1].text) + len(alone.text) + 2 <= most
-            found.append(_join_parts(found.pop(), alone) if fits else alone)
+        last = section.line.rstrip().rpartition("\n")[2]
+        is_heading = _HEADING.match(last) or _UNDERLINE.fullmatch(last)
+        if stop == at + 1 and is_heading and not section.body.strip():
+            part = _number_part(path, section.line, section.number)
+            if found and len(found[-1].text) + len(part.text) + 2 <= most:
+                before = found.pop()
+                joined = "\n\n".join(filter(None, (before.text, part.text)))
+                part = before._replace(text=joined, last=part.last)
+            found.append(part)
             at = stop
             continue
         if ends[stop] - ends[at] <= most:
@@ -101,16 +100,6 @@ def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
         above.append(section)
         at += 1
     return [part for part in found if part.text.strip() or part.path]
-
-
-def _is_heading_alone(section: Section) -> bool:
-    last = section.line.rstrip().rpartition("\n")[2]
-    return not section.body.strip() and bool(_HEADING.match(last) or _UNDERLINE.fullmatch(last))
-
-
-def _join_parts(part: NumberedPart, heading: NumberedPart) -> NumberedPart:
-    text = "\n\n".join(filter(None, (part.text, heading.text)))
-    return part._replace(text=text, last=heading.last)
 
 
 def _number_part(

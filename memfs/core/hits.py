@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memfs.core.snippet import format_location, snippet
+from memfs.core.snippet import format_location, shorten
 
 MEMBER = "member"  # in the metadata of a hit: who of a team shared it
-_SHOWN = 60  # characters of a text in a representation
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +65,7 @@ class Hit:
 
     def __repr__(self) -> str:
         parts = (self.kind, self.label or self.host, self.who, self.at[:10], f"{self.score:.2f}")
-        return f"<Hit {' '.join(filter(None, parts))}: {_shorten(self.snippet)}>"
+        return f"<Hit {' '.join(filter(None, parts))}: {shorten(self.snippet)}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,10 +85,6 @@ class SessionHit:
     hits: tuple[Hit, ...]
 
     def __repr__(self) -> str:
-        best = f": {_shorten(self.hits[0].snippet)}" if self.hits else ""
+        best = f": {shorten(self.hits[0].snippet)}" if self.hits else ""
         head = f"{self.session} {self.host} {self.at[:10]} {self.score:.2f}"
         return f"<SessionHit {head}, {self.turns} turns{best}>"
-
-
-def _shorten(text: str) -> str:
-    return repr(snippet(text, (), _SHOWN))

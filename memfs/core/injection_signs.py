@@ -1,7 +1,4 @@
-"""Signs that a foreign text was written to steer an assistant, or hides something from people.
-
-They are shown to a person and decide nothing. They are no protection: attackers choose words.
-"""
+"""Signs that a foreign text steers an assistant, or hides something: shown, and no protection."""
 
 from __future__ import annotations
 

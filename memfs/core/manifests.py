@@ -1,7 +1,4 @@
-"""What a project's manifests say: scripts, packages, package managers and versions.
-
-Each reader takes the text of one file. One that cannot be read says nothing.
-"""
+"""What a project's manifests say: scripts, packages, package managers and versions."""
 
 from __future__ import annotations
 

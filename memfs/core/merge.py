@@ -1,7 +1,6 @@
 """Merge two versions of a block file, and mend one that git left with conflict markers in it.
 
-Nothing that either side wrote is dropped, except where a rule for front matter picks one of two
-values. Texts are whole files decoded with `surrogateescape`.
+Nothing that either side wrote is dropped, except where front matter can have one of two values.
 """
 
 from __future__ import annotations
@@ -111,7 +110,6 @@ def _drop_outdated(text: str) -> str:
 
 
 def _resolve_head(text: str) -> str:
-    """Resolve the conflicts of a side that was committed with some in its front matter."""
     head = _split(text)[0]
     if not head or is_mergeable(head) or not any(map(_parse_marker, _split_lines(head))):
         return text
@@ -132,7 +130,6 @@ def _strip_head(known: str, head: str, body: str) -> str:
 
 
 def _append_missing(body: str, lines: list[str], eol: str) -> str:
-    """Append to a body those of `lines` that it does not hold."""
     new = merge_lines.list_added_lines(body, "\n".join(lines))
     if not new:
         return body

@@ -1,8 +1,7 @@
-"""Merge two texts by line against their base; what either side wrote is kept.
+"""Merge two texts by line against their base.
 
-Not diff3: a region in which both sides changed something is not handed back as a conflict. In it a
-line of the base stays if both sides kept it, and what both sides wrote there is joined: first ours,
-then theirs, what both wrote once.
+Not diff3: where both sides changed a region, a line of the base stays if both kept it, and what
+both wrote there is joined: first ours, then theirs, what both wrote once.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _MOST_LINES = 4_000  # difflib takes about a second for twice as many lines, each changed
-_MOST_PAIRS = 100_000  # pairs of equal lines that difflib may look at
+_MOST_BETWEEN = 400  # lines between two that are unique in huge texts
+_MOST_PAIRS = 100_000  # of equal lines: difflib looks for what is more at rare lines alone
 # Lines that need no blank line between them: list items, table rows, quotes, indented lines.
 _TIGHT = re.compile(r"\s|[-*+|>]|\d{1,9}[.)]")
 _BOTH, _OURS, _THEIRS, _DROPPED = "both", "ours", "theirs", "dropped"
@@ -224,7 +224,6 @@ def _join_sides(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
 
 
 def _count_blanks(first: Sequence[_Line], second: Sequence[_Line]) -> int:
-    """Count the blank lines at the beginning of both."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if not (one.blank and other.blank):
@@ -265,46 +264,30 @@ def _match_runs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int
     while tail < most - head and one[-1 - tail] == other[-1 - tail]:
         tail += 1
     end, stop = len(one) - tail, len(other) - tail
-    found = [(0, 0, head)]
-    room = [_MOST_PAIRS + 4 * (len(one) + len(other))]
-    found += [
-        (head + start, head + place, count)
-        for start, place, count in _match_middle(one[head:end], other[head:stop], room)
-    ]
-    return [block for block in [*found, (end, stop, tail)] if block[2]]
+    middle = _match_middle(one[head:end], other[head:stop])
+    found = [(head + start, head + place, count) for start, place, count in middle]
+    return [run for run in ((0, 0, head), *found, (end, stop, tail)) if run[2]]
 
 
-def _match_middle(
-    one: Sequence[str], other: Sequence[str], room: list[int], *, whole: bool = True
-) -> list[tuple[int, int, int]]:
-    """Match with difflib as long as there is `room`; what is too much for it, by unique lines.
+def _match_middle(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Match with difflib; what is too long for it by unique lines, and with difflib between them.
 
     What neither matches counts as rewritten: the merge then holds more than it would have to.
     """
-    if not one or not other:
-        return []
     often, again = Counter(one), Counter(other)
-    pairs = sum(count * again[key] for key, count in often.items())
-    if pairs <= room[0] and len(one) + len(other) <= _MOST_LINES:
-        room[0] -= 0 if whole else pairs
-        return _match_difflib(one, other)
-    if not whole:
-        return []
+    if len(one) + len(other) <= _MOST_LINES:
+        pairs = sum(count * again[key] for key, count in often.items())
+        matcher = difflib.SequenceMatcher(None, one, other, autojunk=pairs > _MOST_PAIRS)
+        return [(at, place, size) for at, place, size in matcher.get_matching_blocks() if size]
     found = []
     left = right = 0
-    anchors = _match_unique(one, other, often, again)
-    for start, place in [*anchors, (len(one), len(other))]:
-        inner = _match_middle(one[left:start], other[right:place], room, whole=False)
-        found += [(left + at, right + to, count) for at, to, count in inner]
-        if start < len(one):
-            found.append((start, place, 1))
+    for start, place in [*_match_unique(one, other, often, again), (len(one), len(other))]:
+        if start - left + place - right <= _MOST_BETWEEN:
+            inner = _match_middle(one[left:start], other[right:place])
+            found += [(left + at, right + to, count) for at, to, count in inner]
+        found.append((start, place, int(start < len(one))))
         left, right = start + 1, place + 1
-    return _join_runs(found)
-
-
-def _match_difflib(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
-    return [(at, place, size) for at, place, size in matcher.get_matching_blocks() if size]
+    return found
 
 
 def _match_unique(
@@ -332,14 +315,3 @@ def _match_unique(
         found.append(step)
         step = before.get(step[0])
     return found[::-1]
-
-
-def _join_runs(blocks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join runs that follow each other on both sides."""
-    found: list[tuple[int, int, int]] = []
-    for start, place, count in blocks:
-        if found and sum(found[-1][::2]) == start and found[-1][1] + found[-1][2] == place:
-            found[-1] = (found[-1][0], found[-1][1], found[-1][2] + count)
-        else:
-            found.append((start, place, count))
-    return found

@@ -56,8 +56,11 @@ def redact_names(message: Message) -> Message:
 
     An id that holds one is a hash of it: it still tells messages apart.
     """
+    ident = message.id
+    if not _ID.fullmatch(ident) and redact(ident) != ident:
+        ident = hashlib.sha256(ident.encode()).hexdigest()[:16]
     return message._replace(
-        id=message.id if _ID.fullmatch(message.id) else _hash_secret(message.id),
+        id=ident,
         session=_redact_name(message.session),
         project=_redact_name(message.project),
         branch=_redact_name(message.branch),
@@ -65,10 +68,6 @@ def redact_names(message: Message) -> Message:
         speaker=_redact_name(message.speaker),
         intent=_redact_name(message.intent),
     )
-
-
-def _hash_secret(ident: str) -> str:
-    return ident if redact(ident) == ident else hashlib.sha256(ident.encode()).hexdigest()[:16]
 
 
 @functools.lru_cache(1024)  # they come again with every message

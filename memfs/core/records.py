@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memfs.core.snippet import snippet
+from memfs.core.snippet import shorten
 
 ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
 ARCHIVED = "archived"  # removed for lack of capacity: archive search finds it
@@ -24,7 +24,6 @@ KINDS = {
     "commits": "commit",
 }
 SENTIMENTS = ("positive", "neutral", "negative")
-_SHOWN = 60  # characters of a text in a representation
 
 
 class Message(NamedTuple):
@@ -57,7 +56,7 @@ class Message(NamedTuple):
         return self.speaker or self.role
 
     def __repr__(self) -> str:
-        return f"<Message {self.host} {self.who} {self.at[:10]}: {_shorten(self.text)}>"
+        return f"<Message {self.host} {self.who} {self.at[:10]}: {shorten(self.text)}>"
 
 
 class Identity(NamedTuple):
@@ -115,7 +114,7 @@ class Passage:
     expires_at: str = ""
 
     def __repr__(self) -> str:
-        return f"<Passage {self.id}: {_shorten(self.text)}>"
+        return f"<Passage {self.id}: {shorten(self.text)}>"
 
 
 def block_key(tree: str, tier: str, session: str, label: str) -> str:
@@ -159,7 +158,7 @@ class JournalEntry:
 
     def __repr__(self) -> str:
         what = f"{self.op} by {self.actor}, {self.at[:10]}"
-        reason = f": {_shorten(self.reason)}" if self.reason else ""
+        reason = f": {shorten(self.reason)}" if self.reason else ""
         return f"<JournalEntry {self.tier}:{self.label} version {self.version}: {what}{reason}>"
 
 
@@ -170,10 +169,6 @@ class Origin(NamedTuple):
     host: str = ""
     session: str = ""
     reason: str = ""
-
-
-def _shorten(text: str) -> str:
-    return repr(snippet(text, (), _SHOWN))
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,7 +204,7 @@ class Fact:
 
     def __repr__(self) -> str:
         head = f"{self.id[:8]} {self.category} {self.confidence:.2f} {self.status}"
-        return f"<Fact {head}: {snippet(self.statement, (), 60)!r}>"
+        return f"<Fact {head}: {shorten(self.statement)}>"
 
     @property
     def holds(self) -> bool:

@@ -1,23 +1,23 @@
 """Which files and commands a block is about: the globs of its front matter. Hot path.
 
-`paths` are globs of files, relative to the project: `*` and `?` stay in a folder, `**` crosses
-folders, `{a,b}` is either. One without a slash is of any folder, one that ends with a slash of all
-below it. `commands` are globs of simple commands. Nothing here can take long: each glob is short,
-and is matched in steps bounded by its length times that of the text.
+In `paths` `*` and `?` stay in a folder, `**` crosses folders, `{a,b}` is either. A glob without a
+slash is of any folder, one that ends with a slash of all below it. Matching takes bounded time.
 """
 
 import posixpath
+import re
 
 from memfs.core import frontmatter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 ASK, DENY = "ask", "deny"
 KEYS = ("paths", "commands", "enforce")
 _LONGEST = 300  # characters of a glob
 _MOST = 100  # globs of a key, with braces expanded
+_IN_LIST = r"(?:[^,{]|\{[^{}]*\}|\{)+"  # a glob: commas part globs, but not within braces
 _MORE = " *"  # a command may have more words than its glob
 
 
@@ -33,9 +33,9 @@ class RuleScope:
         enforce = meta.get("enforce", "")
         self.enforce = enforce if isinstance(enforce, str) and enforce in (ASK, DENY) else ""
         if enforce and not self.enforce:
-            self.problems.append(f"enforce is {enforce!r}: it can be ask or deny")
+            self.problems.append(f"enforce must be ask or deny, not {enforce!r}")
         elif self.enforce and not (self.paths or self.commands):
-            self.problems.append("enforce needs commands or paths that it is for")
+            self.problems.append("enforce needs commands or paths")
         elif self.commands and not self.enforce:
             self.problems.append("commands needs enforce: ask or deny")
 
@@ -63,19 +63,20 @@ class RuleScope:
         value = meta.get(key)
         if value is None:
             return []
-        listed = _split_list(value) if isinstance(value, str) else value
+        listed = re.findall(_IN_LIST, value) if isinstance(value, str) else value
         if not isinstance(listed, list):
-            self.problems.append(f"{key} is no list of globs")
+            self.problems.append(f"{key} must be a list of globs")
             return []
         found: list[str] = []
         room = _MOST
         for glob in listed:
             wrong = find_problem(glob)
             room -= 0 if wrong else len(_expand_braces(glob) or ())
-            if wrong or room < 0:
-                self.problems.append(f"{key}: {wrong or f'{glob!r} is beyond {_MOST} globs'}")
-                if room < 0:
-                    break
+            if room < 0:
+                self.problems.append(f"{key}: more than {_MOST} globs, ignored from {glob!r} on")
+                break
+            if wrong:
+                self.problems.append(f"{key}: {wrong}")
             else:
                 found.append(glob.strip())
         return found
@@ -92,15 +93,15 @@ def has_scope(raw: str) -> bool:
 def find_problem(glob: object) -> str:
     """Return why a glob cannot be used, "" if it can."""
     if not isinstance(glob, str) or not glob.strip():
-        return f"{glob!r} is no glob"
+        return f"{glob!r} is not a glob"
     if len(glob) > _LONGEST:
-        return f"a glob has {len(glob):,} characters, at most {_LONGEST} may be"
+        return f"a glob has {len(glob):,} characters, the limit is {_LONGEST}"
     if not glob.isprintable():
-        return f"{glob!r} has characters that are not shown"
+        return f"{glob!r} has invisible characters"
     expanded = _expand_braces(glob)
     if expanded is None:
-        return f"{glob!r}: its braces do not match"
-    return "" if len(expanded) <= _MOST else f"{glob!r} stands for more than {_MOST} globs"
+        return f"{glob!r} has unmatched or nested braces"
+    return "" if len(expanded) <= _MOST else f"{glob!r} expands to more than {_MOST} globs"
 
 
 def matches_path(glob: str, path: str) -> bool:
@@ -131,14 +132,15 @@ def matches_command(glob: str, command: str) -> bool:
 
 
 def _matches_name(glob: str, text: str) -> bool:
-    return _match(glob, text, "*", _is_same)
+    return _match(glob, text, "*", lambda wanted, character: wanted in ("?", character))
 
 
-def _is_same(wanted: str, character: str) -> bool:
-    return wanted in ("?", character)
-
-
-def _match(wanted: "Sequence[str]", found: "Sequence[str]", star: str, is_same: object) -> bool:
+def _match(
+    wanted: "Sequence[str]",
+    found: "Sequence[str]",
+    star: str,
+    is_same: "Callable[[str, str], bool]",
+) -> bool:
     """Tell whether a sequence matches one with stars, each of which is any number of items.
 
     Only the last star is tried again: what an earlier one could take it can take as well.
@@ -149,7 +151,7 @@ def _match(wanted: "Sequence[str]", found: "Sequence[str]", star: str, is_same: 
         if at < len(wanted) and wanted[at] == star:
             last, behind = at, place
             at += 1
-        elif at < len(wanted) and is_same(wanted[at], found[place]):  # type: ignore[operator]
+        elif at < len(wanted) and is_same(wanted[at], found[place]):
             at += 1
             place += 1
         elif last >= 0:
@@ -163,38 +165,11 @@ def _match(wanted: "Sequence[str]", found: "Sequence[str]", star: str, is_same: 
 
 def _expand_braces(glob: str) -> "list[str] | None":
     """Return what a glob with braces stands for, a few more than allowed at most; None: broken."""
-    found, start = [""], 0
-    for inner, begin, end in _find_braces(glob):
-        if begin < 0:
-            return None
-        options = inner.split(",")
-        head = glob[start:begin]
-        found = [each + head + option for each in found for option in options][: _MOST + 1]
-        start = end
-    return [each + glob[start:] for each in found]
-
-
-def _find_braces(glob: str) -> "Iterator[tuple[str, int, int]]":
-    """Yield (content, start, end) of each pair of braces; start -1 for one that is broken."""
-    end = 0
-    while "{" in glob[end:] or "}" in glob[end:]:
-        begin = glob.find("{", end)
-        close = glob.find("}", end)
-        inner = glob[begin + 1 : close]
-        if not -1 < begin < close or "{" in inner:
-            yield "", -1, -1
-            return
-        end = close + 1
-        yield inner, begin, end
-
-
-def _split_list(text: str) -> "list[object]":
-    """Split globs between commas, but not those in braces."""
-    found: list[object] = []
-    depth = start = 0
-    for at, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
-        if character == "," and depth <= 0:
-            found.append(text[start:at])
-            start = at + 1
-    return [*found, text[start:]]
+    parts = re.split(r"\{([^{}]*)\}", glob)  # every second one is what braces enclose
+    if any("{" in part or "}" in part for part in parts[::2]):
+        return None
+    found = [""]
+    for at, part in enumerate(parts):
+        options = part.split(",") if at % 2 else [part]
+        found = [each + option for each in found for option in options][: _MOST + 1]
+    return found

@@ -35,237 +35,105 @@ _AUTO = "auto or off"
 # All settings. `memfs help configuration`, the documentation and what checks a configuration read
 # this; `embedding` (see `model_kind`) and the sources (see `store.data_sources`) are checked apart.
 SETTINGS = (
-    Setting(
-        "enabled",
-        True,
-        "`false` in your own configuration, a project's or `MEMFS_ENABLED` turns hooks, tools and "
-        "the service off; your commands still work.",
-        "true, false or off",
-    ),
+    Setting("enabled", True, "`false` in your own configuration, a project's or `MEMFS_ENABLED` "
+            "turns hooks, tools and the service off; your commands still work.",
+            "true, false or off"),
     Setting("max_blocks", 10, "Pinned blocks at most.", "1 or more"),
-    Setting(
-        "blocks.<label>.limit",
-        DEFAULT_LIMIT,
-        "The limit of a new block of that label, in characters.",
-        "1 or more",
-    ),
-    Setting(
-        "blocks.<label>.max_tokens",
-        0,
-        "The limit of a new block of that label, in tokens; 0: none.",
-    ),
+    Setting("blocks.<label>.limit", DEFAULT_LIMIT, "The limit of a new block of that label, in "
+            "characters.", "1 or more"),
+    Setting("blocks.<label>.max_tokens", 0, "The limit of a new block of that label, in tokens; 0: "
+            "none."),
     Setting("blocks.<label>.default_content", "", "The first text of a new block of that label."),
-    Setting(
-        "blocks.<label>.clear_on_session_end", False, "Empty that block of a session when it ends."
-    ),
-    Setting(
-        "hooks.recall",
-        "auto",
-        "How much a prompt brings: `off`, `auto` (five sessions and entries at most) or a number.",
-        "off, auto or 3",
-    ),
-    Setting(
-        "hooks.sources", "auto", "Whether a prompt also brings a chunk of a data source.", _AUTO
-    ),
-    Setting(
-        "hooks.team",
-        "auto",
-        "Whether prompts of a joined project are sent to the team's server as questions; a project "
-        "may only say `off`.",
-        _AUTO,
-    ),
-    Setting(
-        "hooks.rules",
-        "auto",
-        "Whether the brief has the standing rules that no block has. `memfs review` lists them "
-        "either way.",
-        _AUTO,
-    ),
-    Setting(
-        "hooks.handoff",
-        "auto",
-        "Whether a new session gets a note about the end of the last one in the project. `memfs "
-        "last --session` shows it either way.",
-        _AUTO,
-    ),
-    Setting(
-        "hooks.files",
-        "auto",
-        "What a file that is read or edited brings: `rules` (blocks with matching `paths`), `auto` "
-        "(also text of past sessions) or `off`.",
-        "auto, rules or off",
-    ),
-    Setting(
-        "hooks.notices",
-        ["start", "recall", "edit"],
-        "Notices on your screen: the size of the memory (`start`), what a prompt brought "
-        "(`recall`), what was saved (`edit`); `[]` for none. Only in your own configuration.",
-    ),
-    Setting(
-        "service.mode",
-        "auto",
-        "Whether the service starts when it is needed; only in your own configuration.",
-        _AUTO,
-    ),
+    Setting("blocks.<label>.clear_on_session_end", False, "Empty that block of a session when it "
+            "ends."),
+    Setting("hooks.recall", "auto", "How much a prompt brings: `off`, `auto` (five sessions and "
+            "entries at most) or a number.", "off, auto or 3"),
+    Setting("hooks.sources", "auto", "Whether a prompt also brings a chunk of a data source.",
+            _AUTO),
+    Setting("hooks.team", "auto", "Whether prompts of a joined project are sent to the team's "
+            "server as questions; a project may only say `off`.", _AUTO),
+    Setting("hooks.rules", "auto", "Whether the brief has the standing rules that no block has. "
+            "`memfs review` lists them either way.", _AUTO),
+    Setting("hooks.handoff", "auto", "Whether a new session gets a note about the end of the last "
+            "one in the project. `memfs last --session` shows it either way.", _AUTO),
+    Setting("hooks.files", "auto", "What a file that is read or edited brings: `rules` (blocks "
+            "with matching `paths`), `auto` (also text of past sessions) or `off`.",
+            "auto, rules or off"),
+    Setting("hooks.notices", ["start", "recall", "edit"], "Notices on your screen: the size of the "
+            "memory (`start`), what a prompt brought (`recall`), what was saved (`edit`); `[]` for "
+            "none. Only in your own configuration."),
+    Setting("service.mode", "auto", "Whether the service starts when it is needed; only in your "
+            "own configuration.", _AUTO),
     Setting("service.idle", 30, "Minutes without a request, after which the service ends."),
-    Setting(
-        "service.pause",
-        "auto",
-        "Whether large jobs wait while the machine is on battery or busy (a load above twice the "
-        "number of processors), ten minutes at most; only in your own configuration.",
-        _AUTO,
-    ),
+    Setting("service.pause", "auto", "Whether large jobs wait while the machine is on battery or "
+            "busy (a load above twice the number of processors), ten minutes at most; only in your "
+            "own configuration.", _AUTO),
     Setting("embedding", BUNDLED, "The embedding model: see Models."),
-    Setting(
-        "tools.profile",
-        "small",
-        "The tools that a model sees: the eight of `small`, or `full`, which has every tool "
-        "(`tools: full` for short). In both, all tools can be called.",
-        "small or full",
-    ),
+    Setting("tools.profile", "small", "The tools that a model sees: the eight of `small`, or "
+            "`full`, which has every tool (`tools: full` for short). In both, all tools can be "
+            "called.", "small or full"),
     Setting("tools.remove", [], "Tools that are removed; tools of a plugin may have their names."),
     Setting("tools.describe", {}, "Descriptions of your own, by tool."),
-    Setting(
-        "tools.add",
-        {},
-        "Tools that are another one with arguments given: `note_decision: {tool: "
-        'core_memory_append, description: "…", with: {label: decisions}}`.',
-    ),
-    Setting(
-        "git.commit",
-        "off",
-        "Commit memory files: `off`, at each `edit`, at the end of a `session`.",
-        "off, edit or session",
-    ),
-    Setting(
-        "git.history", "auto", "Whether searches and prompts use the project's commits.", _AUTO
-    ),
-    Setting(
-        "git.protected",
-        ["main", "master"],
-        "Branches memfs never commits on (patterns like `release/*`); `[]` allows all.",
-    ),
-    Setting(
-        "sync.on_edit",
-        False,
-        "Update the memfs sections of `AGENTS.md` and the like with each edit of a project block.",
-    ),
-    Setting(
-        "trust.pulled",
-        NAME,
-        "Changes of others: `name` lists them when a session starts, `hold` applies them only "
-        "after `memfs trust`.",
-        "name or hold",
-    ),
+    Setting("tools.add", {}, "Tools that are another one with arguments given: `note_decision: "
+            '{tool: core_memory_append, description: "…", with: {label: decisions}}`.'),
+    Setting("git.commit", "off", "Commit memory files: `off`, at each `edit`, at the end of a "
+            "`session`.", "off, edit or session"),
+    Setting("git.history", "auto", "Whether searches and prompts use the project's commits.",
+            _AUTO),
+    Setting("git.protected", ["main", "master"], "Branches memfs never commits on (patterns like "
+            "`release/*`); `[]` allows all."),
+    Setting("sync.on_edit", False, "Update the memfs sections of `AGENTS.md` and the like with "
+            "each edit of a project block."),
+    Setting("trust.pulled", NAME, "Changes of others: `name` lists them when a session starts, "
+            "`hold` applies them only after `memfs trust`.", "name or hold"),
     Setting("context.max_tokens", 32768, "Tokens of the window of `memfs agent`'s model."),
-    Setting(
-        "context.reserve_for_response",
-        4096,
-        "Tokens of it that are reserved for an answer, a third at most.",
-    ),
-    Setting(
-        "context.reserve_for_tools",
-        512,
-        "Tokens of it that are reserved for tool calls, an eighth at most.",
-    ),
+    Setting("context.reserve_for_response", 4096, "Tokens of it that are reserved for an answer, a "
+            "third at most."),
+    Setting("context.reserve_for_tools", 512, "Tokens of it that are reserved for tool calls, an "
+            "eighth at most."),
     Setting("context.message_history_limit", 0, "Messages in its queue; 0: as many as fit."),
     Setting("paging.warn_threshold", 0.7, "Warn the model from this share of the queue in use on."),
-    Setting(
-        "paging.page_out_threshold",
-        0.9,
-        "The share of the scratch block in use at which a compaction pages it out.",
-    ),
-    Setting(
-        "paging.min_relevance_to_keep",
-        0.3,
-        "Parts of a block with a lower relevance are not about the task.",
-    ),
-    Setting(
-        "paging.summarize_threshold",
-        500,
-        "Parts of so many tokens or more are shortened when they move out.",
-    ),
-    Setting(
-        "paging.stale_days",
-        30,
-        "Days without an edit or a read, after which a block is stale; 0: never.",
-    ),
-    Setting(
-        "archival.auto_archive_importance",
-        7,
-        "Parts that sound this important (1 to 10) are always archived.",
-    ),
-    Setting(
-        "archival.search_top_k",
-        5,
-        "Hits on a page of `memfs search`, hits of a model's archive search, and parts of a "
-        "page-in, at most.",
-        "1 or more",
-    ),
+    Setting("paging.page_out_threshold", 0.9, "The share of the scratch block in use at which a "
+            "compaction pages it out."),
+    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a lower relevance are not "
+            "about the task."),
+    Setting("paging.summarize_threshold", 500, "Parts of so many tokens or more are shortened when "
+            "they move out."),
+    Setting("paging.stale_days", 30, "Days without an edit or a read, after which a block is "
+            "stale; 0: never."),
+    Setting("archival.auto_archive_importance", 7, "Parts that sound this important (1 to 10) are "
+            "always archived."),
+    Setting("archival.search_top_k", 5, "Hits on a page of `memfs search`, hits of a model's "
+            "archive search, and parts of a page-in, at most.", "1 or more"),
     Setting("sources.<name>.paths", [], "Folders and files that searches include: see Sources."),
     Setting("sources.<name>.glob", [], "Patterns of its files, as in `.gitignore`."),
     Setting("sources.<name>.exclude", [], "Patterns of its files that are left out."),
-    Setting(
-        "sources.<name>.chunk_size",
-        DEFAULT_CHUNK_SIZE,
-        "Characters of a chunk at most (200 to 20,000), without its headings.",
-    ),
-    Setting(
-        "sources.<name>.overlap",
-        DEFAULT_OVERLAP,
-        "Characters that a chunk repeats from the one before in its section.",
-    ),
-    Setting(
-        "memory_blocks",
-        {},
-        "Kinds of memory by name, each `{type, capacity, config}`; none: all four. See Kinds of "
-        "memory; a repository may name these four kinds; only you may name plugins and a model for "
-        "facts. `memfs doctor`, `status` and `recall` name refused keys.",
-    ),
-    Setting(
-        "orchestrator.default_priority",
-        [0.4, 0.3, 0.1, 0.2],
-        "The shares of the kinds in a context, in their order.",
-    ),
+    Setting("sources.<name>.chunk_size", DEFAULT_CHUNK_SIZE, "Characters of a chunk at most (200 "
+            "to 20,000), without its headings."),
+    Setting("sources.<name>.overlap", DEFAULT_OVERLAP, "Characters that a chunk repeats from the "
+            "one before in its section."),
+    Setting("memory_blocks", {}, "Kinds of memory by name, each `{type, capacity, config}`; none: "
+            "all four. See Kinds of memory; a repository may name these four kinds; only you may "
+            "name plugins and a model for facts. `memfs doctor`, `status` and `recall` name "
+            "refused keys."),
+    Setting("orchestrator.default_priority", [0.4, 0.3, 0.1, 0.2], "The shares of the kinds in a "
+            "context, in their order."),
     Setting("orchestrator.context_limit", 4000, "Tokens of `memfs recall`."),
-    Setting(
-        "orchestrator.compression",
-        "smart",
-        "How texts that do not fit are shortened.",
-        "smart or aggressive",
-    ),
-    Setting(
-        "review.mode",
-        "off",
-        "See Reviews; a repository cannot set `background`.",
-        "off, nudge, inline or background",
-    ),
+    Setting("orchestrator.compression", "smart", "How texts that do not fit are shortened.",
+            "smart or aggressive"),
+    Setting("review.mode", "off", "See Reviews; a repository cannot set `background`.",
+            "off, nudge, inline or background"),
     Setting("review.min_messages", 5, "Prompts after which a session is reviewed."),
-    Setting(
-        "review.apply",
-        False,
-        "Accept proposals of `memfs review reflect` at once; only in your own configuration.",
-    ),
-    Setting(
-        "team.id",
-        "",
-        "The team of this project: a hint for `memfs team join`. No configuration has the address "
-        "of a server.",
-    ),
-    Setting(
-        "llm.endpoint",
-        "",
-        "A model that memfs may ask, over an OpenAI-compatible endpoint; only in your own "
-        "configuration, not in a repository or a variable.",
-    ),
+    Setting("review.apply", False, "Accept proposals of `memfs review reflect` at once; only in "
+            "your own configuration."),
+    Setting("team.id", "", "The team of this project: a hint for `memfs team join`. No "
+            "configuration has the address of a server."),
+    Setting("llm.endpoint", "", "A model that memfs may ask, over an OpenAI-compatible endpoint; "
+            "only in your own configuration, not in a repository or a variable."),
     Setting("llm.model", "", "The name of the model at the endpoint."),
     Setting("llm.key_env", "", "The environment variable with its key."),
-    Setting(
-        "llm.command",
-        "",
-        "A command to ask instead: it reads a prompt on stdin and prints the answer (`claude -p`, "
-        "`codex exec -`, `ollama run qwen3`).",
-    ),
+    Setting("llm.command", "", "A command to ask instead: it reads a prompt on stdin and prints "
+            "the answer (`claude -p`, `codex exec -`, `ollama run qwen3`)."),
     Setting("llm.timeout", 120, "Seconds an answer may take."),
     Setting("llm.max_steps", 16, "Answers in one turn."),
     Setting("llm.max_retries", 3, "Failed answers in a row."),
@@ -273,7 +141,7 @@ SETTINGS = (
     Setting("llm.tokens_per_run", 10_000_000, "Tokens that one run may cost; 0: no limit."),
     Setting("llm.calls_per_day", 5000, "Calls of a day, over all projects; 0: no limit."),
     Setting("llm.tokens_per_day", 20_000_000, "Tokens of a day, over all projects; 0: no limit."),
-)
+)  # fmt: skip
 
 
 def nest(values: dict[str, object]) -> dict[str, object]:
@@ -295,14 +163,8 @@ DEFAULTS: dict[str, object] = {
 }
 # The tools of the small profile: the others can be called, and are not listed.
 SMALL = (
-    "core_memory_append",
-    "core_memory_replace",
-    "memory_create",
-    "memory_rethink",
-    "memory_page_out",
-    "archival_memory_insert",
-    "memory_search",
-    "memory_read",
+    *("core_memory_append", "core_memory_replace", "memory_create", "memory_rethink"),
+    *("memory_page_out", "archival_memory_insert", "memory_search", "memory_read"),
 )
 FULL = "full"
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
@@ -389,7 +251,6 @@ def refuse_kinds(layer: dict[str, object]) -> list[str]:
 
 
 def _without_model(kind: object) -> object:
-    """Return a kind that has no model asked."""
     config = kind.get("config") if isinstance(kind, dict) else None
     if not isinstance(config, dict) or config.get("extraction_model") in (None, NONE):
         return kind
@@ -473,7 +334,6 @@ class Settings:
         return model == CONFIGURED or (bool(model) and model == self.get("llm.model"))
 
     def _get_count(self, name: str) -> int:
-        """Return a whole number from 1 on, 0 for any other value."""
         found = self.get(name)
         return found if type(found) is int and found > 0 else 0
 

@@ -1,8 +1,6 @@
 """The simple commands in a shell line, by its form: nothing is run or expanded. Hot path.
 
-A line is split at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses outside of quotes. What a
-substitution or `sh -c` runs is a line of its own. Here-documents and comments are left out. It is
-for rules that people write for an assistant, and no lock: a shell has other ways.
+For rules that people write for an assistant, and no lock: a shell has other ways.
 """
 
 _MOST = 20_000  # characters of a line that are looked at, without here-documents
@@ -135,7 +133,6 @@ def _is_of_redirection(line: str, at: int) -> bool:
 
 
 def _find_end(line: str, at: int, depth: int) -> int:
-    """Return where a quote or a substitution that begins at a place ends."""
     opened = line[at]
     if opened in "'`":
         end = line.find(opened, at + 1)

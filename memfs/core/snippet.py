@@ -34,6 +34,11 @@ def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -
     return ("… " if start else "") + flat[start:end] + (" …" if end < len(flat) else "")
 
 
+def shorten(text: str) -> str:
+    """Return the beginning of a text for a representation, in quotes."""
+    return repr(snippet(text, (), 60))
+
+
 def trim_heading(text: str, heading: object) -> str:
     """Return a text without the heading it begins with, which is shown beside it."""
     begins = isinstance(heading, str) and text.startswith(heading)
@@ -42,7 +47,6 @@ def trim_heading(text: str, heading: object) -> str:
 
 
 def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
-    """Return the start of the window of `width` that holds the most different words."""
     best, most = 0, 0
     for index, (at, _) in enumerate(places):
         inside = {word for other, word in places[index:] if other < at + width * 2 // 3}

@@ -60,7 +60,6 @@ def _shorten_word(word: str) -> str:
 
 
 def _shorten_title(text: str) -> str:
-    """Return the first sentence of a text, and what follows a very short one."""
     title = ""
     for sentence in _END.split(" ".join(text.split())):
         title = f"{title} {sentence}".strip()

@@ -1,8 +1,6 @@
-"""Token counts without a tokenizer.
+"""Token counts without a tokenizer: a text is cut about where OpenAI's o200k does it.
 
-A text is cut about where OpenAI's o200k does it, and each kind of piece costs what it cost on
-average in one half of 537 real files (memory files and transcripts, 4.5 million tokens).
-docs/contributing/benchmarks.md says how far it is off for the other half.
+Each kind of piece costs its average in 537 real files (docs/contributing/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -56,7 +54,6 @@ def _get_script(char: str) -> str:
 
 @lru_cache(4096)
 def _count(piece: str) -> float:
-    """Return the average number of tokens of a piece."""
     first, length = piece[0], len(piece)
     if not first.isascii():
         if first < "\u2000":

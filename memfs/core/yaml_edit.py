@@ -1,7 +1,6 @@
 """Front matter where it is written, and where the strict reader gave up. Not for the hot path.
 
-Values are replaced where ruamel.yaml says that they are, so that everything else keeps its bytes;
-the result is then read again and must hold the new values and every other one unchanged.
+Values are replaced in place: everything else keeps its bytes, which is verified.
 """
 
 from __future__ import annotations
@@ -187,11 +186,11 @@ def _write_item(value: object) -> str:
 
 def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else _escape(ord(c)) for c in escaped) + '"'
-
-
-def _escape(code: int) -> str:
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    for character in {each for each in escaped if not each.isprintable()}:
+        code = ord(character)
+        escape = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+        escaped = escaped.replace(character, escape)
+    return f'"{escaped}"'
 
 
 def _make_yaml() -> YAML:
@@ -265,7 +264,6 @@ def _replace(text: str, name: Node, old: Node, value: str) -> list[_Edit]:
 
 
 def _cut_lines(text: str, name: Node, old: Node) -> _Edit:
-    """Take out the lines of a key and its value."""
     start = text.rfind("\n", 0, name.start_mark.index) + 1
     return start, text.find("\n", max(_find_end(text, name, old), name.end_mark.index)) + 1, ""
 
@@ -329,7 +327,6 @@ def _measure_depth(text: str) -> int:
 
 
 def _describe_error(error: Exception) -> str:
-    """Return an error in one line, with the line number first."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -122,7 +122,6 @@ def _open(path: str, flags: int) -> int:
 
 
 def _walk_to(path: str, flags: int) -> int:
-    """Open a path part by part, each beside the one before it."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if os.pardir in parts or not path.startswith("/"):
         raise OSError(errno.EINVAL, "it is not an absolute path", path)

@@ -31,7 +31,6 @@ def write_private(path: str, data: bytes) -> None:
 def _replace(
     path: str, owner: str, data: bytes, *, private: bool, durable: bool, keep: bool
 ) -> None:
-    """Replace the file `path` by a new one; `keep` its mode."""
     with files.NamedBeside(path) as at:
         mode = _get_mode(at, path) if keep else None
         temporary = f".{at.name}{owner}.tmp"
@@ -63,7 +62,6 @@ def _replace(
 
 
 def _get_mode(at: files.NamedBeside, path: str) -> int | None:
-    """Return the mode of the file to be replaced, None if there is none."""
     try:
         found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False).st_mode
     except FileNotFoundError:

@@ -169,7 +169,6 @@ class Database:
 
 
 def _take_process() -> Popen[bytes]:
-    """Return the process that waits, or a new one."""
     while _idle:
         owner, process = _idle.pop()
         if owner == os.getpid() and process.poll() is None:
@@ -207,7 +206,6 @@ class _Answer:
             pass
 
     def _read(self) -> bool:
-        """Read some rows; tell whether there were any."""
         if self._ended:
             return False
         line = self._base.read_line()

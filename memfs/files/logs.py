@@ -58,7 +58,6 @@ def read_whole(path: str, start: int = 0) -> bytes | None:
 
 
 def _open_existing(path: str) -> BinaryIO | None:
-    """Open a file to read it; None where there is no regular file."""
     try:
         return open_stream(path)
     except OSError as error:

@@ -84,7 +84,6 @@ def list_times(folder: str) -> list[tuple[int, str]]:
 
 
 def _list_others(folder: str) -> list[tuple[str, str]]:
-    """List (name, kind) of the entries of a folder that are neither file nor folder, sorted."""
     return sorted(
         (entry.name, _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "no file"))
         for entry in files.scan_folder(folder)

@@ -14,8 +14,7 @@ from threading import Timer
 from typing import Any, NamedTuple, Self
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK_TOOL, PLUGIN
-from memfs.hosts.settings_merge import SERVER
+from memfs.hosts import PLUGIN
 
 _PLUGIN = f"{PLUGIN}memfs"
 _TIMEOUT = 15  # seconds for all of it
@@ -33,8 +32,8 @@ class CodexHook(NamedTuple):
 def hooks(folder: str, commands: Collection[str]) -> list[CodexHook]:
     """List our hooks that Codex has for a folder.
 
-    They are those of our plugin, with our very `commands`, and the user's own that call our tool.
-    Raises `StoreError` where it cannot be asked.
+    They are those of our plugin, and those with our very `commands`. Raises `StoreError` where it
+    cannot be asked.
     """
     with _Server(folder) as server:
         return list(_select_ours(server.ask("hooks/list", cwds=[folder]), commands))
@@ -58,9 +57,7 @@ def trust(folder: str, commands: Collection[str]) -> int:
 def _select_ours(answer: dict[str, Any], commands: Collection[str]) -> Iterator[CodexHook]:
     for place in answer.get("data") or ():
         for hook in place.get("hooks") or ():
-            called = (hook.get("server"), hook.get("tool")) == (SERVER, HOOK_TOOL)
-            ours = hook.get("command") in commands or hook.get("pluginId") == _PLUGIN
-            if ours or (called and hook.get("source") == "user"):
+            if hook.get("command") in commands or hook.get("pluginId") == _PLUGIN:
                 runs = hook.get("trustStatus") not in _SKIPPED
                 yield CodexHook(str(hook.get("key")), str(hook.get("currentHash")), runs)
 

@@ -115,6 +115,7 @@ def _find_gemini(home: str, read: _Read) -> OwnMemory | None:
 def _read_settings(path: str, read: _Read) -> dict[str, object]:
     """Read a settings file; {} for none, and for one that its program cannot read either."""
     try:
-        return settings.parse(read(path) or "", path)
+        text = read(path)
+        return settings.parse(text, path) if text else {}
     except (StoreError, OSError):
         return {}

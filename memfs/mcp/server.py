@@ -1,9 +1,8 @@
 """The MCP server: maps requests of the protocol to tool calls, blocks, and prompts. Hot path.
 
-A thread reads. It answers pings, and queues the rest; the main thread answers that in its order,
-another thread the hooks, which settings of earlier versions have call a tool. Two generations of
-the protocol are served: after a handshake (until 2025-11-25), and without one, where each request
-names its version (since 2026-07-28).
+A thread reads. It answers pings, and queues the rest, which the main thread answers in its order.
+Two generations of the protocol are served: after a handshake (until 2025-11-25), and without one,
+where each request names its version (since 2026-07-28).
 """
 
 import _queue
@@ -69,13 +68,12 @@ class _Server:
         self._offer: ToolOffer | None = None
         self._client = ""  # its name, as the handshake has it
         self._greeted = False
-        self._prepared = self._answers_hooks = False
+        self._prepared = False
         self._open: dict[Ident, Message] = {}  # requests that are queued or worked on
         self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
         self._streams: dict[Ident, Result] = {}  # without: what subscriptions/listen asked for
         self._seen: dict[str, str] = {}
         self._queue: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
-        self._hooks: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
         self._wire = stdio.StdioStreams()
         both: dict[str, Callable[[Message], Result | None]] = {
             "tools/list": self._list_tools,
@@ -100,11 +98,8 @@ class _Server:
 
     def serve(self) -> None:
         _thread.start_new_thread(self._read, ())
-        try:
-            while (message := self._get_message()) is not None:
-                self._attend(message)
-        finally:
-            self._hooks.put(None)
+        while (message := self._get_message()) is not None:
+            self._attend(message)
 
     # The thread that reads.
 
@@ -132,9 +127,7 @@ class _Server:
             self._wire.write(_format_answer(message, {}))
         else:
             self._open[message.id] = message
-            if _is_hook(message):
-                self._hooks.put(message)
-            self._queue.put(message)  # a hook, too: its thread is started by `_prepare`
+            self._queue.put(message)
 
     def _cancel(self, ident: object) -> None:
         if isinstance(ident, str | int):
@@ -156,27 +149,23 @@ class _Server:
 
     def _attend(self, message: Message) -> None:
         """Answer a message, and do what its answer does not wait for."""
-        if not (message.cancelled or _is_hook(message)):
-            self._answer(message, prepare=message.method not in _FIRST)
+        if not message.cancelled:
+            self._answer(message)
         try:
             if message.method == "tools/call":
                 self._notify_changes()
-            if message.method == "tools/list" or _is_hook(message):
-                self._prepare(hooks=_is_hook(message))
+            if message.method == "tools/list":
+                self._prepare()
         except ConnectionError:
             raise
         except Exception as error:  # noqa: BLE001 - the server goes on
-            wrong = self._report(message, error)
-            if _is_hook(message) and not message.cancelled:
-                message.cancelled = True  # its thread did not start
-                self._open.pop(message.id, None)
-                self._wire.write(ProtocolError(messages.INTERNAL_ERROR, wrong).format(message.id))
+            self._report(message, error)
 
-    def _answer(self, message: Message, *, prepare: bool = False) -> None:
+    def _answer(self, message: Message) -> None:
         result: Result | None = None
         try:
-            if prepare:
-                self._prepare(hooks=True)
+            if message.method not in _FIRST:
+                self._prepare()
             result = self._handle(message)
             answer = self._format(message, result or {})
         except ProtocolError as error:
@@ -197,15 +186,6 @@ class _Server:
             return f"{message.method} failed: the folder {folder} is gone"
         return f"{message.method} failed: {type(error).__name__}"
 
-    def _answer_hooks(self) -> None:
-        """Answer hooks, in a thread of their own: a slow tool call does not hold them up."""
-        try:
-            while (message := self._hooks.get()) is not None:
-                if not message.cancelled:
-                    self._answer(message)
-        except OSError:
-            self._queue.put(None)  # the client is gone
-
     def _handle(self, message: Message) -> "Result | None":
         """Return the result of a request; None if it stays open. Raises `ProtocolError`."""
         stateless = _is_stateless(message)
@@ -214,8 +194,7 @@ class _Server:
         handler = (self._stateless_methods if stateless else self._methods).get(message.method)
         if handler is None:
             raise ProtocolError(messages.METHOD_NOT_FOUND, "Method not found", message.method)
-        knows_client = stateless or self._greeted or message.method == "initialize"
-        if not (knows_client or _is_hook(message)):
+        if not (stateless or self._greeted or message.method == "initialize"):
             hint = f"initialize first, or name the {VERSION_KEY} in params._meta"
             raise ProtocolError(INVALID_PARAMS, f"{message.method}: {hint}")
         message.get_object("_meta")
@@ -373,32 +352,19 @@ class _Server:
     def _notify(self, method: str, params: "Result") -> None:
         self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def _prepare(self, *, hooks: bool = False) -> None:
-        """Before the first call: clean the environment, and have the store held.
+    def _prepare(self) -> None:
+        """Before the first call: clean the environment, and have the store held."""
+        if self._prepared:
+            return
+        import gc  # once the tools are listed
 
-        With `hooks`, start the thread that answers them: before a call, which may take long.
-        """
-        if not self._prepared:
-            import gc  # once the tools are listed
-
-            gc.enable()
-            account.clean_environment()
-        if hooks and not self._answers_hooks:
-            import threading  # 5 ms, which a list need not wait for
-
-            threading.Thread(target=self._answer_hooks).start()
-            self._answers_hooks = True
-        if not self._prepared:
-            self._prepared = True
-            try:
-                client.wake_service(self._context.folder)
-            except (MemfsError, OSError):
-                return  # calls report what is wrong with the store
-
-
-def _is_hook(message: Message) -> bool:
-    """Tell whether a host calls a hook, whose answer is the same for every client."""
-    return message.method == "tools/call" and message.params.get("name") == stdio.TOOL
+        gc.enable()
+        account.clean_environment()
+        self._prepared = True
+        try:
+            client.wake_service(self._context.folder)
+        except (MemfsError, OSError):
+            return  # calls report what is wrong with the store
 
 
 def _is_stateless(message: Message) -> bool:

@@ -1,8 +1,4 @@
-"""Check the files of a store that a host's own tools write.
-
-A block edited as a file has the same rules as `edit`: a write that is not allowed is refused
-before, a text that breaks a rule is reported after. Hot path: most files are not in a store.
-"""
+"""Check the files of a store that a host's own tools write, by the rules of edits. Hot path."""
 
 import os
 

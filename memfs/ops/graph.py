@@ -89,10 +89,8 @@ def answer(store: OpenStore, _session: str, name: str, *words: Any) -> object:
 
 def _query(place: Place, form: type[Answer], name: str, *words: object) -> Answer:
     told = service_query.ask("graph", place, [name, *words], form)
-    if told is None:
-        found: Answer = _QUERIES[name](_load_graph(place), *words)
-        return found
-    return told
+    found: Answer = _QUERIES[name](_load_graph(place), *words) if told is None else told
+    return found
 
 
 def _load_overview(graph: Graph) -> Overview:

@@ -128,9 +128,11 @@ def _make_store(
             "if it may be shared, add the line: memfs: 1",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)
-    _write_missing(path, _CONFIG, created, private=store.private)
-    _write_missing(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
-    _write_missing(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
+    ours = {CONFIG: _CONFIG, ".gitignore": _IGNORE, ".gitattributes": _ATTRIBUTES}
+    for name, text in ours.items():
+        if not os.path.lexists(missing := f"{store.root}/{name}"):
+            atomic.write(missing, text, private=store.private)
+            created.append(missing)
     local_folder.make(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)
@@ -158,9 +160,3 @@ def _render_block(place: Place, tier: str, label: str) -> str:
     if content and wrong:
         raise UsageError(f"blocks.{label}.default_content: {wrong.message}", wrong.hint)
     return resources.render(configured, label)
-
-
-def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:
-    if not os.path.lexists(path):
-        atomic.write(path, text, private=private)
-        created.append(path)

@@ -35,9 +35,7 @@ class ModelChange:
     state: str
 
 
-def load_status(place: Place) -> Coverage:
-    """Return the configured model, and how much of the index has its vectors."""
-    return model_config.load_status(place)
+load_status = model_config.load_status
 
 
 def use_model(place: Place, text: str, stage: Stage) -> ModelChange:

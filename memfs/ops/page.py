@@ -1,8 +1,4 @@
-"""Page memory out of a block and in again, as MemGPT does to keep the context small.
-
-Parts are archived, summarised and archived, or discarded, by their kind. The journal has the
-earlier block, from which they are restored: lines that changed meanwhile are merged.
-"""
+"""Page memory out of a block, to the archive or for good, and in again from the journal."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ class BroughtItem:
 class RecentPrompt:
     """The reply to one prompt; `prompt` is "" while its session is not in recall.
 
+    `opened`: the reply came with these files instead, which a tool's call opened.
     `text` is the context the assistant was given, or ""; `items` are what was recalled in it.
     `about` is the relevance of the closest past exchange, `floor` the least that is shown,
     `nearest` names that exchange. `by_words` says why the search was by words alone, "" if it was
@@ -53,6 +54,7 @@ class RecentPrompt:
     floor: float
     nearest: str
     by_words: str
+    opened: str = ""
 
     @property
     def tokens(self) -> int:
@@ -76,9 +78,18 @@ class DismissedItem:
 
 
 def run(place: Place, most: int) -> list[RecentPrompt]:
-    """Return the replies to the last prompts here, newest first."""
+    """Return the replies to the last prompts here, and to what was opened since, newest first."""
     gone = {each.id for each in dismissals.read(place.home)}
-    return [_load_prompt(place, each, gone) for each in prompt_log.read(place.home, most)]
+    logged = prompt_log.read_all(place.home)
+    prompts = [at for at, each in enumerate(logged) if not each.opened]
+    found = []
+    for each in logged[: prompts[most - 1] + 1] if len(prompts) >= most else logged:
+        at = _format_time(each.at)
+        said = "" if each.opened else _find_prompt_text(place, each.host, each.session, at)
+        items = tuple(_make_item(each, item, gone) for item in each.items)
+        about = (each.about, each.floor, each.nearest, each.by_words, each.opened)
+        found.append(RecentPrompt(at, each.host, each.session, said, each.text, items, *about))
+    return found
 
 
 def dismiss(place: Place, ident: str) -> BroughtItem:
@@ -118,31 +129,11 @@ def restore(place: Place, ident: str) -> None:
 
 def list_dismissed(place: Place) -> list[DismissedItem]:
     """Return what is dismissed here, the latest first."""
-    return [
-        DismissedItem(
-            each.id,
-            each.at,
-            _find_prompt_text(place, each.host, each.session, each.at),
-            each.source,
-        )
-        for each in reversed(dismissals.read(place.home))
-    ]
-
-
-def _load_prompt(place: Place, found: PromptRecord, gone: Iterable[str]) -> RecentPrompt:
-    at = _format_time(found.at)
-    return RecentPrompt(
-        at,
-        found.host,
-        found.session,
-        _find_prompt_text(place, found.host, found.session, at),
-        found.text,
-        tuple(_make_item(found, each, gone) for each in found.items),
-        found.about,
-        found.floor,
-        found.nearest,
-        found.by_words,
-    )
+    found = []
+    for each in reversed(dismissals.read(place.home)):
+        said = _find_prompt_text(place, each.host, each.session, each.at)
+        found.append(DismissedItem(each.id, each.at, said, each.source))
+    return found
 
 
 def _make_item(record: PromptRecord, item: RecalledItem, gone: Iterable[str]) -> BroughtItem:

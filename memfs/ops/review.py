@@ -1,7 +1,4 @@
-"""The one list of things to decide: what sessions propose for the memory, and what is wrong in it.
-
-What it lists is found by other operations, and decided by them.
-"""
+"""The one list of things to decide. What it lists is found and decided by other operations."""
 
 from __future__ import annotations
 
@@ -208,7 +205,17 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
 
 
 def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
-    yield from _list_proposals(place)
+    if files.is_folder(f"{place.home.local}/drafts"):
+        from memfs.store import proposals  # with what edits
+
+        for each in proposals.list_pending(place.home):
+            names = [labels.qualify(change.tier, change.label) for change in each.changes]
+            names += [format_count(len(each.passages), "passage")] if each.passages else []
+            why = f"proposed by {each.model} from {format_count(len(each.sessions), 'session')}"
+            yield ReviewItem(
+                each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="apply it",
+                at=each.at, source=each,
+            )  # fmt: skip
     known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
     rules = standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
     for rule in rules:
@@ -219,21 +226,6 @@ def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
-
-
-def _list_proposals(place: Place) -> Iterator[ReviewItem]:
-    if not files.is_folder(f"{place.home.local}/drafts"):
-        return
-    from memfs.store import proposals  # with what edits
-
-    for each in proposals.list_pending(place.home):
-        names = [labels.qualify(change.tier, change.label) for change in each.changes]
-        names += [format_count(len(each.passages), "passage")] if each.passages else []
-        why = f"proposed by {each.model} from {format_count(len(each.sessions), 'session')}"
-        yield ReviewItem(
-            each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="apply it", at=each.at,
-            source=each,
-        )  # fmt: skip
 
 
 def _list_facts(
@@ -283,7 +275,6 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
             size = f"{block.chars:,} of {block.limit:,} characters"
             hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
             yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
-
         if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
             hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
             why = "contains what looks like a secret"

@@ -24,9 +24,7 @@ _AGAIN = 0.1
 _LONGEST_LOG = 1 << 20  # bytes
 
 
-def load_status() -> ServiceStatus | None:
-    """Return the status of the service, None if it does not answer."""
-    return service_status.load_status()
+load_status = service_status.load_status
 
 
 def start() -> tuple[ServiceStatus, bool]:

@@ -1,9 +1,4 @@
-"""Request the review of a session, after enough prompts, and again when as many came since.
-
-By a notice at the next prompt (`nudge`), by one more turn of the host's own model (`inline`), or
-by the configured model when the session ends (`background`, see `agent.review`). `is_wanted`
-says whether a stop hook has to wait for it.
-"""
+"""Request the review of a session after enough prompts: by a notice, a turn, or at its end."""
 
 from memfs import files
 from memfs.context import page_scores, person_notices
@@ -119,14 +114,8 @@ def _record_result(place: Place, host: str) -> str:
 
 
 def _list_full(place: Place) -> "list[Block]":
-    return [
-        block
-        for block in blocks.load(place)
-        if block.pinned
-        and not block.read_only
-        and block.fill >= WARN_AT
-        and not labels.problem(block.label)
-    ]
+    full = (each for each in blocks.load(place) if each.pinned and each.fill >= WARN_AT)
+    return [each for each in full if not each.read_only and not labels.problem(each.label)]
 
 
 def _queue_pressure_notice(place: Place) -> None:

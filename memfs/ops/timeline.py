@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memfs import files, hosts
 from memfs.core import tokens
@@ -14,9 +14,12 @@ from memfs.core.formats import format_day
 from memfs.core.records import JournalEntry
 from memfs.store import blocks, clock, journal_query, prompt_log, sessions
 from memfs.store.blocks import Place
+from memfs.store.prompt_log import PromptRecord
 
 if TYPE_CHECKING:
     from memfs.recall.open_store import OpenStore
+
+Key = TypeVar("Key")
 
 DAYS = 371  # that are shown: 53 weeks
 _ENTRIES = 5000  # of the journal, the last ones
@@ -113,29 +116,31 @@ def _measure_growth(place: Place, entries: Sequence[JournalEntry]) -> Iterable[t
 
 
 def _measure_costs(place: Place) -> Iterable[SessionCost]:
-    prompts: Counter[tuple[str, str]] = Counter()
-    added: Counter[tuple[str, str]] = Counter()
-    for record in reversed(prompt_log.read(place.home, _PROMPTS)):
-        key = record.host, record.session
-        prompts[key] += 1
-        added[key] += tokens.estimate(record.text) if record.text else 0
-    return (SessionCost(*key, number, added[key]) for key, number in reversed(prompts.items()))
+    found = _count_prompts(place, lambda record: (record.host, record.session))
+    return (SessionCost(*key, *cost) for key, cost in reversed(found.items()))
 
 
 def measure_day_costs(place: Place) -> tuple[DayCost, ...]:
     """Return what prompts were given by day, from the first day in the log until today."""
-    prompts: Counter[date] = Counter()
-    added: Counter[date] = Counter()
-    for record in prompt_log.read(place.home, _PROMPTS):
-        day = date.fromisoformat(format_day(record.at))
-        prompts[day] += 1
-        added[day] += tokens.estimate(record.text) if record.text else 0
-    if not prompts:
+    found = _count_prompts(place, lambda record: date.fromisoformat(format_day(record.at)))
+    if not found:
         return ()
     last = date.fromisoformat(format_day(clock.seconds()))
-    first = max(min(prompts), last - timedelta(days=DAYS - 1))
+    first = max(min(found), last - timedelta(days=DAYS - 1))
     span = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    return tuple(DayCost(day.isoformat(), prompts[day], added[day]) for day in span)
+    return tuple(DayCost(day.isoformat(), *found.get(day, (0, 0))) for day in span)
+
+
+def _count_prompts(
+    place: Place, get_key: Callable[[PromptRecord], Key]
+) -> dict[Key, tuple[int, int]]:
+    """Count the last prompts and the tokens added to them by a key, the oldest first."""
+    found: dict[Key, tuple[int, int]] = {}
+    for record in reversed(prompt_log.read(place.home, _PROMPTS)):
+        key = get_key(record)
+        prompts, added = found.get(key, (0, 0))
+        found[key] = prompts + 1, added + (tokens.estimate(record.text) if record.text else 0)
+    return found
 
 
 def _measure_hooks(place: Place, host: str) -> HookTimes | None:

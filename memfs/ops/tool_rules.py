@@ -1,11 +1,7 @@
-"""What memory says about the file or command of an assistant's own tool. Hot path.
-
-A block with `paths` is given once when a matching file is read or edited. One with `enforce` has
-the assistant refuse a command or a write, or ask the person: only where a person accepted exactly
-that (`memfs trust`). Most calls match nothing.
-"""
+"""What memory says about the file or command of an assistant's own tool. Hot path."""
 
 import os
+import time
 
 from memfs.core import brief_layout, events, rule_scope
 from memfs.core import label as labels
@@ -30,13 +26,13 @@ _OFF, _AUTO = "off", "auto"
 class ToolAnswer:
     """What a tool's call is answered. `given` is what the session is given by it, `hits` the ids.
 
-    Both are to be noted once the reply arrived (see `note_given`).
+    Both are to be noted once the reply arrived (see `note_given`). `opened` names the files.
     """
 
-    __slots__ = ("given", "hits", "reply")
+    __slots__ = ("given", "hits", "host", "opened", "reply")
 
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
+    def __init__(self, reply: Reply, host: str = "") -> None:
+        self.reply, self.host, self.opened = reply, host, ""
         self.given: list[str] = []
         self.hits: list[str] = []
 
@@ -83,6 +79,17 @@ def note_given(place: "Place", answered: ToolAnswer) -> bool:
     if shown is not None:
         shown.hits += answered.hits
         sessions.save(place.home, place.session, shown)
+    if is_new and answered.reply.context:
+        from memfs.secrets import redact  # hardly any call is given something
+        from memfs.store import prompt_log  # likewise
+
+        text = redact(answered.reply.context)
+        prompt_log.note_prompt(
+            place.home,
+            prompt_log.PromptRecord(
+                time.time(), answered.host, place.session, 0, 0, "", text, opened=answered.opened
+            ),
+        )
     return is_new
 
 
@@ -159,7 +166,7 @@ def _compose_reply(
     engines: "Sequence[Engine]",
 ) -> ToolAnswer:
     """Return what the session was not given yet about the files and commands of a call."""
-    answered = ToolAnswer(Reply())
+    answered = ToolAnswer(Reply(), host.NAME)
     store, session = place.home, place.session
     opened = _list_opened(place, event) if found or engines else []
     rules = []
@@ -205,4 +212,5 @@ def _compose_reply(
             text += brief_layout.hits(hits, 2 * _DECIDED, heading)
             answered.hits = [ident for hit in hits for ident in hit.ids]
     answered.reply = Reply(text)
+    answered.opened = ", ".join(about or searched) or "(a command)"
     return answered

@@ -1,11 +1,7 @@
 """Floor 0: the secret detector: where a text holds passwords, tokens and private keys. Pure.
 
-Several kinds of rule find them: private keys (`pem`), forms (`token_formats`, a table, and
-`matching`), keys, headers, flags and connection strings (`assignments`), commands and addresses
-(`commands`), random values beside the name of a service (`entropy`), and what opens a wallet
-(`mnemonics`). What is text in base64 (`encodings`) is searched by all of them. `heuristics` tells
-a secret from a placeholder. All of them are linear in the text, and run only where `prefilter`
-found one of their literals.
+Each module has one kind of rule, linear in the text. A rule runs where `prefilter` found one of its
+literals; `heuristics` tells a secret from a placeholder.
 """
 
 from __future__ import annotations

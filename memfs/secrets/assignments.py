@@ -233,7 +233,6 @@ def _is_directive(value: str, claim: _Claim) -> bool:
 
 
 def _is_secret(value: str, claim: _Claim) -> bool:
-    """Tell whether `value` is a secret, given its context `claim`."""
     sort, how, quoted, _, tie, _ = claim
     if quoted and how in {"assign", "comma"} and _is_generated(value):
         return True
@@ -302,7 +301,6 @@ def _classify_keyword(text: str, word: re.Match[str], line: str) -> str:
 
 
 def _find_value_before(text: str, word: re.Match[str], line: str) -> tuple[int, int] | None:
-    """Return where the password is that `line` names before the keyword `word`, None if none is."""
     found = _BEFORE.search(line) if _ENDS.match(text, word.end()) else None
     if not found or is_placeholder(found["value"]) or not is_unwordly(found["value"]):
         return None
@@ -384,12 +382,14 @@ def find_address_passwords(text: str, places: TextFeatures) -> Iterator[tuple[st
             continue
         done = found.end("value")
         start, end = found.span("value")
-        if _is_connection_string(places.lower, at, found) and not _is_stand_in(text[start:end]):
+        if not _is_connection_string(places.lower, at, found):
+            continue
+        stands_in = (is_masked, is_placeholder, is_generic, is_namesake, is_reference)
+        if not any(tell(text[start:end]) for tell in stands_in):
             yield "password", start, end
 
 
 def _is_connection_string(lower: str, at: int, found: re.Match[str]) -> bool:
-    """Tell whether a password is beside a user or a target in a connection string."""
     left = _END.split(lower[max(0, at - _AROUND) : at])[-1]
     between = left[-1:] or found["after"]
     if between == "," and _CACHE.search(left):
@@ -407,13 +407,3 @@ def _is_connection_string(lower: str, at: int, found: re.Match[str]) -> bool:
     if ";" in {left.rstrip()[-1:], found["after"]}:
         return bool(user or target)
     return bool(user and target) and "," not in {left.rstrip()[-1:], found["after"]}
-
-
-def _is_stand_in(value: str) -> bool:
-    return (
-        is_masked(value)
-        or is_placeholder(value)
-        or is_generic(value)
-        or is_namesake(value)
-        or is_reference(value)
-    )

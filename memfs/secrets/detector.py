@@ -39,7 +39,9 @@ def find_secrets(text: str) -> list[Secret]:
 
 
 def _find_secrets(text: str) -> list[Secret]:
-    bare = _blank_markers(text)
+    bare = text
+    if "[redacted:" in text:
+        bare = _MARKER.sub(lambda found: "\0" * len(found[0]), text)
     places = scan_text(bare)
     public = without_public(bare, places)
     if public != bare:
@@ -72,12 +74,6 @@ def _find_secrets(text: str) -> list[Secret]:
     return secrets
 
 
-def _blank_markers(text: str) -> str:
-    if "[redacted:" not in text:
-        return text
-    return _MARKER.sub(lambda found: "\0" * len(found[0]), text)
-
-
 def redact(text: str) -> str:
     """Return `text` with `[redacted:TYPE]` in the place of every secret."""
     # Redacting one secret can uncover another: repeat until none is found. From the fourth round
@@ -90,16 +86,11 @@ def redact(text: str) -> str:
         for secret in secrets:
             start, end = secret.start, secret.end
             if rounds > 3:
-                start, end = _expand_to_word(text, start, end)
+                start = max(text.rfind(space, 0, start) for space in " \n\t") + 1
+                after = _SPACE.search(text, end)
+                end = after.start() if after else len(text)
             if start >= at:
                 pieces += text[at:start], f"[redacted:{secret.type}]"
             at = max(at, end)
         text = "".join([*pieces, text[at:]])
     return text
-
-
-def _expand_to_word(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the bounds of the words that `start` to `end` is part of."""
-    start = max(text.rfind(space, 0, start) for space in " \n\t") + 1
-    after = _SPACE.search(text, end)
-    return start, after.start() if after else len(text)

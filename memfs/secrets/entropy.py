@@ -251,14 +251,13 @@ def _is_text(value: str) -> bool:
     return bool(decode_text(value))
 
 
-def _find_candidates(text: str, places: TextFeatures) -> Iterator[re.Match[str]]:
-    for start, end in places.runs:
-        yield from _CANDIDATE.finditer(text, start, end + _PADDING)
-
-
 def random_tokens(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of keys detected by their randomness and context."""
-    for found in _find_candidates(text, places):
+    for found in (
+        each
+        for start, end in places.runs
+        for each in _CANDIDATE.finditer(text, start, end + _PADDING)
+    ):
         value, (start, end) = found[0], found.span()
         if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
             continue

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable
 
 from memfs.secrets.encodings import decode_text
+
+
+def _tells(find: Callable[[str], object]) -> Callable[[str], bool]:
+    return lambda value: find(value) is not None
+
 
 _STAND_IN = re.compile(
     r"sample|change[_ -]?(?:me|this|it)|placeholder|dummy|fake|redacted|replace|insert"
@@ -17,23 +23,28 @@ _STAND_IN = re.compile(
 )
 # "ExamplePas1" was made up by a person in a hurry, "my-example" by a writer.
 _EXAMPLE = re.compile(r"(?i:example)(?![A-Z][a-z])")
-# What vendors and standards print in their documents in place of a key, by a part of it: AWS,
-# Stripe, the emulators of Azure, GitHub, Google, jwt.io, Hardhat, RFC 2617, RFC 6749.
-_DOCUMENTED = re.compile(
-    r"(?<![A-Z0-9])A[A-Z]IA[A-Z0-9]{8,12}EXAMPLE(?![A-Z0-9])|EXAMPLEKEY\Z|4eC39HqLyjWD|BQokikJOvBiI|Eby8vdM02xNO|C2y6yDjf5/R"
-    r"|16C7e42F292c|aGmWKa4JsXZ|\Aey[^.]+\.[^.]+\.SflKxwRJSMeK|ac0974bec39a|QWxhZGRpbjpv"
-    r"|2YotnFZFEjr1|tGzv3JOkF0XG"
+# A key that vendors and standards print in their documents, by a part of it: AWS, Stripe, the
+# emulators of Azure, GitHub, Google, jwt.io, Hardhat, RFC 2617, RFC 6749.
+is_documented = _tells(
+    re.compile(
+        r"(?<![A-Z0-9])A[A-Z]IA[A-Z0-9]{8,12}EXAMPLE(?![A-Z0-9])|EXAMPLEKEY\Z|4eC39HqLyjWD|BQokikJOvBiI|Eby8vdM02xNO|C2y6yDjf5/R"
+        r"|16C7e42F292c|aGmWKa4JsXZ|\Aey[^.]+\.[^.]+\.SflKxwRJSMeK|ac0974bec39a|QWxhZGRpbjpv"
+        r"|2YotnFZFEjr1|tGzv3JOkF0XG"
+    ).search
 )
-_SEQUENCE = re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE)
+# Typed along the alphabet or the keyboard.
+is_sequence = _tells(re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE).search)
 _MASK = re.compile(r"(.)\1*+$|[xX*0.#_-]+$")
 # "newpassword", "my_secret_token_1", "hashedPassword", "Password123!": named after what it is.
-_NAMESAKE = re.compile(
-    r"(?:(?:my|our|new|old|super|top|very|wrong|bad|good|correct|current|confirm|hashed|encrypted|change"
-    r"|plain|test|user|admin|owner|db|database|some|any|another|secure|strong|weak|valid|invalid"
-    r"|random|initial|temp|temporary|demo|api|auth|access|refresh|login|root|client|app|bearer|jwt)"
-    r"[_ -]?){0,4}(?:pass[_-]?word|passwd|pass|pwd|token|secret|key|credentials?)"
-    r"(?:[_ -]?(?:password|token|secret|key|value|data|here|hash))?[^A-Za-z]{0,6}\Z",
-    re.IGNORECASE,
+is_namesake = _tells(
+    re.compile(
+        r"(?:(?:my|our|new|old|super|top|very|wrong|bad|good|correct|current|confirm|hashed|encrypted|change"
+        r"|plain|test|user|admin|owner|db|database|some|any|another|secure|strong|weak|valid|invalid"
+        r"|random|initial|temp|temporary|demo|api|auth|access|refresh|login|root|client|app|bearer|jwt)"
+        r"[_ -]?){0,4}(?:pass[_-]?word|passwd|pass|pwd|token|secret|key|credentials?)"
+        r"(?:[_ -]?(?:password|token|secret|key|value|data|here|hash))?[^A-Za-z]{0,6}\Z",
+        re.IGNORECASE,
+    ).match
 )
 # "SecretStr", "readPassword", "HTTPPasswordMgr": a type or a function that is about secrets.
 _ABOUT = re.compile(
@@ -47,14 +58,19 @@ _REFERENCE = re.compile(
     r"|~?\.{0,2}/|[A-Za-z]:\\|\||\("
 )
 _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+is_uuid = _tells(re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z").match)
 _UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
-# The name of a file or a note: words with hyphens between them, and at most a short hash.
-_SLUG = re.compile(
-    r"(?:[a-z0-9_]++/){0,9}(?:[a-z]{1,14}+[0-9]{0,2}-|[0-9]{1,4}-){2,20}[0-9a-f]{6,12}\Z"
+# The name of a file or a note: words with hyphens between them, and a short hash.
+is_slug = _tells(
+    re.compile(
+        r"(?:[a-z0-9_]++/){0,9}(?:[a-z]{1,14}+[0-9]{0,2}-|[0-9]{1,4}-){2,20}[0-9a-f]{6,12}\Z"
+    ).match
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
-_HEX = re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z")
+# With a digit and a letter in it.
+is_hex = _tells(
+    re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z").match
+)
 _WORDS = frozenset(
     """
 admin administrator any api_key apikey basic bearer bool boolean bytes char configured confirm const
@@ -106,16 +122,6 @@ def is_placeholder(value: str) -> bool:
     return bool(shown) or is_generic(value) or (is_namesake(value) and value[-1].isalpha())
 
 
-def is_documented(value: str) -> bool:
-    """Tell whether `value` is a key that a vendor's own documentation shows."""
-    return bool(_DOCUMENTED.search(value))
-
-
-def is_namesake(value: str) -> bool:
-    """Tell whether `value` only names what it is, such as `newpassword1`."""
-    return bool(_NAMESAKE.match(value))
-
-
 def is_about(value: str) -> bool:
     """Tell whether `value` names a type, a function, a version or an algorithm."""
     patterns = (_ABOUT, _VERSION, _ALGORITHM_NAME)
@@ -130,11 +136,6 @@ def is_masked(value: str) -> bool:
 def is_generic(value: str) -> bool:
     """Tell whether `value` is a word that code and documents use in place of a secret."""
     return value.lower().rstrip("!?") in _WORDS
-
-
-def is_sequence(value: str) -> bool:
-    """Tell whether `value` is typed along the alphabet or the keyboard, as in documentation."""
-    return bool(_SEQUENCE.search(value))
 
 
 def is_reference(value: str) -> bool:
@@ -152,7 +153,6 @@ _KINDS = "".join(_classify(chr(code)) for code in range(128))
 
 
 def _count_switches(value: str) -> int:
-    """Count the changes between upper case, lower case, digits and signs in `value`."""
     kinds = value.translate(_KINDS) if value.isascii() else "".join(map(_classify, value))
     return sum(map(operator.ne, kinds, kinds[1:]))
 
@@ -167,7 +167,7 @@ def _score(letters: str) -> float:
 
 def is_wordy(value: str) -> bool:
     """Tell whether `value` consists of words and dates: a slug, a name in camel case."""
-    if _UUID.match(value):
+    if is_uuid(value):
         return False
     parts = _SIGNS.split(value)
     if len(value) >= 32 and any(len(part) >= 32 and _DIGIT.search(part) for part in parts):
@@ -182,21 +182,6 @@ def is_wordy(value: str) -> bool:
 def is_example(value: str) -> bool:
     """Tell whether `value` is words and a number, as in examples of documentation."""
     return bool(_MADE_UP.match(value)) and is_wordy(value)
-
-
-def is_uuid(value: str) -> bool:
-    """Tell whether `value` is a uuid."""
-    return bool(_UUID.match(value))
-
-
-def is_slug(value: str) -> bool:
-    """Tell whether `value` is the name of a file: words with hyphens, and a short hash."""
-    return bool(_SLUG.match(value))
-
-
-def is_hex(value: str) -> bool:
-    """Tell whether `value` is a run of hexadecimal digits with a digit and a letter in it."""
-    return bool(_HEX.match(value))
 
 
 def is_random_looking(value: str) -> bool:

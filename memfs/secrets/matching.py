@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from memfs.secrets.heuristics import is_wordy
 from memfs.secrets.prefilter import TextFeatures
-from memfs.secrets.token_formats import INSIDE, RUN, STARTING, Format, signs
+from memfs.secrets.token_formats import INSIDE, RUN, STARTING, Format
 
 # No token is shorter, or written with other characters up to the end of its anchor. Prose, which
 # has no such words, costs this one expression.
@@ -46,6 +46,9 @@ def any_of(literals: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
+_INNER = any_of({form.anchor for form in INSIDE})
+
+
 @functools.cache
 def _compile_starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]]:
     """Return a pattern for anchors at word starts, their formats, and the anchor lengths."""
@@ -55,17 +58,6 @@ def _compile_starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[i
     # A word also starts behind an escape: of a line break, a character, a colour.
     pattern = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})(?={any_of(rows)})"
     return re.compile(pattern), rows, tuple(sorted({len(anchor) for anchor in rows}))
-
-
-@functools.cache
-def _compile_inner() -> re.Pattern[str]:
-    return re.compile(any_of({form.anchor for form in INSIDE}))
-
-
-@functools.cache
-def _compile_literals() -> re.Pattern[str]:
-    """Return a pattern for the literals of tokens that do not begin with their anchor."""
-    return re.compile(any_of({sign for form in INSIDE for sign in signs(form)}))
 
 
 def _check_match(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
@@ -80,7 +72,6 @@ def _check_match(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int,
 
 
 def _match_starts(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the tokens that start in the long word from `first` to `last`."""
     starts, rows, lengths = _compile_starts()
     done = tries = 0
     for start in starts.finditer(text, first, last):
@@ -102,8 +93,7 @@ def _match_starts(text: str, first: int, last: int) -> Iterator[tuple[str, int, 
 
 
 def _match_words(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the tokens in the long words between two places."""
-    inside = _compile_inner()
+    inside = _compiled(_INNER)
     for long in _LONG.finditer(text, first, last):
         start, end = long.span()
         yield from _match_starts(text, start, end)
@@ -115,20 +105,9 @@ def _match_words(text: str, first: int, last: int) -> Iterator[tuple[str, int, i
                     yield from _check_match(form, found)
 
 
-def _may_be_token(text: str, at: int) -> bool:
-    """Tell whether a token may be at the place of a literal."""
-    starts, rows, lengths = _compile_starts()
-    if starts.match(text, at):
-        for length in lengths:
-            for form in rows.get(text[at : at + length], ()):
-                if _compiled(form.pattern).match(text, at):
-                    return True
-    return bool(_compile_literals().match(text, at))
-
-
 def matches(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of every token in `text` that has a format of the table."""
-    spots = [at for at in places.at.get("anchor", ()) if _may_be_token(text, at)]
+    spots = [*places.at.get("anchor", ())]
     spots += [start for start, end in places.runs if _RUN.search(text, start, end)]
     spots.sort()
     done = 0

@@ -1,8 +1,4 @@
-"""A prefilter: finds in one pass every literal that secrets contain.
-
-A rule runs only where a literal of its own is, so a text without any costs one pass. A match need
-not be a secret; without a match there is none.
-"""
+"""Finds in one pass the literals of all rules: without one of them a text has no secret."""
 
 from __future__ import annotations
 

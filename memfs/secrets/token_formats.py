@@ -1,8 +1,7 @@
 """The table of secrets that are known by their form: tokens with a prefix, hashes, webhooks.
 
-A row is `(type, anchors, what follows)`. An anchor is a literal that every such secret holds;
-`matching` looks for the anchors first, and tries a row where one of its own stands. Every
-repetition is bounded and none is followed by something it could also match.
+A row is `(type, anchors, what follows)`; each such secret holds an anchor. Every repetition is
+bounded and none is followed by something it could also match.
 """
 
 # ruff: noqa: E501, F541 - a table is read by its rows: one form, one line.

@@ -38,7 +38,6 @@ def rewrite_passage(
 
 
 def _write(store: Store, path: str, changes: dict[str, object], text: str) -> None:
-    """Write a text below the front matter that a file has, with changed keys."""
     from memfs.core import yaml_edit  # 10 ms: only writing needs it
 
     before, _ = frontmatter.split(files.read(path) or "")

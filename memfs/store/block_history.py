@@ -31,6 +31,7 @@ from memfs.store.store_paths import Store
 _READ_FOLDER = "read"
 
 _FOLDER = "blocks/"
+_TAIL = 256 << 10  # bytes of the journal that are read first
 COMMIT = "commit"  # the operation of a state that git alone knows
 _HEX = frozenset("0123456789abcdef")
 
@@ -44,14 +45,14 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """
     found: list[JournalEntry] = []
     journal_query.adopt(place)
+    held = _list_held(place)
     if label:
         found = _read_block(place, *journal_query.resolve(place, label), most)
     else:
         for store in place.stores():
-            found += _join(store, journal.read(store), "blocks", most)
+            found += _read_store(store, 0 if held else most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
     found.sort(key=_get_sort_key, reverse=True)
-    held = _list_held(place)
     found = list(_drop_held(found, held)) if held else found
     return found[:most] if most else found
 
@@ -77,6 +78,22 @@ def _drop_held(found: list[JournalEntry], held: Mapping[str, str | None]) -> Ite
         yield entry
 
 
+def _read_store(store: Store, most: int) -> list[JournalEntry]:
+    """Return the states of all blocks, at least the last `most`: the journal is read from its end.
+
+    A commit that no entry matches may be of an earlier entry.
+    """
+    done, size = _list_commits(store, "blocks", most), _TAIL if most else 0
+    while True:
+        entries, is_whole = journal.read_last(store, size)
+        found = _join(store, entries, done)
+        since = entries[0].at if entries else ""
+        is_known = not any(each.op == COMMIT and each.at >= since for each in found)
+        if is_whole or (len(entries) >= most and is_known):
+            return found
+        size *= 8
+
+
 def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalEntry]:
     """Return the states of one block, each under the label that it had then."""
     store = place.store(tier)
@@ -86,8 +103,11 @@ def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalE
         entries = span.entries
         if span.since or span.until:  # a commit is of whichever block had the label then
             entries = journal_query.entries(place, tier, span.label)
-        path = "" if tier == labels.SESSION else _get_path(place, store, tier, span.label)
-        for entry in _join(store, entries, path, 0 if span.until else most):
+        done: list[Commit] = []
+        if tier != labels.SESSION:
+            path = _get_path(place, store, tier, span.label)
+            done = _list_commits(store, path, 0 if span.until else most)
+        for entry in _join(store, entries, done):
             if entry.id in known:
                 found.append(replace(known[entry.id], commit=entry.commit))
             elif entry.op == COMMIT and span.covers(entry.at):
@@ -96,7 +116,6 @@ def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalE
 
 
 def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
-    """Return the sort key of an entry by time; its id begins with milliseconds."""
     own = entry.op != COMMIT
     return entry.at, own, entry.id[:12] if own else ""
 
@@ -192,14 +211,17 @@ def _get_path(place: Place, store: Store, tier: str, label: str) -> str:
     return os.path.relpath(path, store.root)
 
 
-def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> list[JournalEntry]:
-    """Join the entries of a store with the commits that touched `path` ("" for none)."""
-    done: list[Commit] = []
-    if path:
-        with suppress(TimeoutError):
-            done = commits.list_touching(store.root, path, most)
-        # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
-        done = [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+def _list_commits(store: Store, path: str, most: int) -> list[Commit]:
+    try:
+        done = commits.list_touching(store.root, path, most)
+    except TimeoutError:
+        return []
+    # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
+    return [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+
+
+def _join(store: Store, entries: list[JournalEntry], done: list[Commit]) -> list[JournalEntry]:
+    """Join the entries of a store with commits, the newest first."""
     by_text: dict[tuple[str, str], list[JournalEntry]] = {}  # by label, and git's id of the text
     length = max((len(commit.blob) for commit in done), default=0)
     for entry in entries if length else ():

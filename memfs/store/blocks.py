@@ -158,7 +158,6 @@ def _can_serve(store: Store) -> bool:
 
 
 def _is_clean(store: Store) -> bool:
-    """Tell whether nothing of a store's local folder came with git."""
     if store_paths.is_checked(store):
         return True
     from memfs.store import incoming_changes

@@ -183,7 +183,6 @@ class ChunkLog:
         return segments[place - 1] if place else None
 
     def _catch_up(self) -> None:
-        """Load what others wrote."""
         before, now = self._signatures, self._sign_files()
         if self._segment and now == before:
             return
@@ -198,7 +197,6 @@ class ChunkLog:
         self._signatures = self._sign_files()
 
     def _sign_files(self) -> tuple[Signature | None, Signature | None]:
-        """Return the signatures of the last segment and of the state file."""
         segment = signatures.sign_file(self._segment) if self._segment else None
         return segment, signatures.sign_file(f"{self._folder}/{_STATE}")
 
@@ -213,7 +211,6 @@ class ChunkLog:
         return self._live
 
     def _load(self, path: str, start: int, first: str) -> None:
-        """Load the windows of a segment from byte `start` on."""
         self._end = start
         for window, self._end in _LOG.read(path, start):
             if window is None:
@@ -262,12 +259,10 @@ _LOG = JsonLog(_encode_window, _decode_window)
 
 
 def _has_grown(before: Signature | None, now: Signature | None) -> bool:
-    """Tell whether a file was only appended to, by its signatures."""
     return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
 
 
 def _make_next_id(last: str) -> str:
-    """Return a new id that is greater than the last one."""
     fresh = clock.unique()
     return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
 

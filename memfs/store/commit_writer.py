@@ -149,7 +149,6 @@ def write_objects(
 def _encode_changes(
     before: str, texts: Mapping[str, bytes | None], modes: Mapping[str, str]
 ) -> Iterator[bytes]:
-    """Yield the fast-import commands of files; `before` is put before their names."""
     for name, data in texts.items():
         path = _quote_path(before + name)
         if data is None:
@@ -304,7 +303,6 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
 
 
 def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
-    """Return why nothing may be committed now, or ""."""
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):
             return f"{what} is going on"

@@ -396,7 +396,6 @@ def fix_line_ends(folder: str, name: str, data: bytes) -> bytes:
 
 
 def _list_files(folder: str, path: str) -> list[str]:
-    """List the regular files at or below a path, by name below `folder`."""
     if files.is_file(f"{folder}/{path}"):
         return [path]
     return [f"{path}/{found.name}" for found in trees.walk(f"{folder}/{path}")]

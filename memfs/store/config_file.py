@@ -116,7 +116,6 @@ def _check_sources(store: Store, section: Mapping[str, object]) -> Iterator[_Pro
 def _check_keys(
     above: tuple[str, ...], value: Mapping[str, object], known: Mapping[str, object]
 ) -> Iterator[_Problem]:
-    """Yield (keys, problem) of what is in a mapping."""
     usual = next((known[name] for name in _ANY if name in known), None)
     for key, each in value.items():
         keys, found = (*above, str(key)), known.get(key, usual)

@@ -232,7 +232,6 @@ def _is_text(value: object) -> bool:
 
 
 def _drop_nested(paths: list[str]) -> list[str]:
-    """Return the paths without those that are in another of them."""
     found = list(dict.fromkeys(paths))
     return [
         path
@@ -242,7 +241,6 @@ def _drop_nested(paths: list[str]) -> list[str]:
 
 
 def _find_parent(paths: list[str]) -> str:
-    """Return the folder that all of several paths, or one file, are in."""
     return os.path.commonpath([os.path.dirname(path) for path in paths]).rstrip("/")
 
 

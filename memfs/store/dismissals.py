@@ -99,7 +99,6 @@ def _encode(dismissal: Dismissal) -> bytes:
 
 
 def _parse(line: "str | bytes") -> Dismissal | None:
-    """Return the dismissal of a line; None for one that is damaged."""
     try:
         found = Dismissal(**json.loads(line))
     except UNREADABLE:

@@ -132,7 +132,6 @@ def remove_facts(store: Store, is_gone: Callable[[Fact], bool]) -> int:
 
 
 def _encode_fact(fact: Fact) -> bytes:
-    """Return the line of a fact, without empty values."""
     found = {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
     return files.encode(json.dumps(found, ensure_ascii=False) + "\n")
 
@@ -156,7 +155,6 @@ def _decode_fact(line: bytes) -> Fact | None:
 
 
 def _is_encodable(text: str) -> bool:
-    """Tell whether a text holds no surrogates."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -254,7 +254,6 @@ def _make_timeout_result(words: Sequence[str]) -> subprocess.CompletedProcess[by
 
 
 def _open_buffer() -> IO[bytes]:
-    """Open a file that is in no folder."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("git"), "w+b")
     import tempfile  # slow to load

@@ -281,7 +281,6 @@ def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, 
 
 
 def _get_prefix(root: str, repository: str) -> str:
-    """Return the path of a store in a repository with a slash, "" for the top."""
     within = os.path.relpath(root, repository)
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 

@@ -96,6 +96,12 @@ def read(store: Store) -> list[JournalEntry]:
     return [entry for _, entry in read_since(store, 0)[0]]
 
 
+def read_last(store: Store, size: int) -> tuple[list[JournalEntry], bool]:
+    """Return the entries of the last `size` bytes (0: all), oldest first, and whether it is all."""
+    start = max(0, get_size(store) - size) if size else 0
+    return [entry for _, entry in read_since(store, start)[0]], not start
+
+
 def entry_at(store: Store, offset: int) -> JournalEntry | None:
     """Return the entry whose line starts at `offset`."""
     return next(_make_log(store.tiers).read(store.journal, offset), (None, 0))[0]
@@ -165,7 +171,6 @@ def _encode_entry(entry: JournalEntry) -> bytes:
 
 
 def _make_log(tiers: Collection[str]) -> JsonLog[JournalEntry]:
-    """Return the log of a store with these tiers."""
     return JsonLog(_encode_entry, partial(_decode_entry, tiers))
 
 

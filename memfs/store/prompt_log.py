@@ -1,4 +1,4 @@
-"""What assistants were given at their prompts, and what stayed below the floor. Hot path to write.
+"""What assistants were given at prompts and with files, and what stayed below the floor. Hot path.
 
 A record each in `local/given.log`, the newest last: a line of fields, then the text as it is, so
 that a secret in it is found like any other. Of what grows large the older half goes. The prompt
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NAME = "given.log"
 _LARGEST = 1 << 18  # bytes
-_FIELDS = 9
+_FIELDS = 9  # of a prompt; what came with a file has its name as well
 _FIELDS_BEFORE = 7  # of a record that an earlier version wrote; the last one is not read
 _MOST_HASHES = 64  # of a prompt; of a long one these are a sample that similar prompts share
 _FAR = 1 << 37  # seconds; a time behind it has no date
@@ -52,12 +52,13 @@ class PromptRecord:
     `about` is how much the best exchange of past sessions is about the prompt, `floor` what it
     needs to be shown; `nearest` names it (date, session and its beginning). `by_words` says why the
     search was by words alone, "" if it was by meaning too. `subject` are the hashes of the prompt's
-    content words (see `hash_words`). `at` is in seconds since 1970.
+    content words (see `hash_words`). `at` is in seconds since 1970. `opened`: it was no prompt, but
+    a tool's call that opened this file.
     """
 
     __slots__ = (
-        "about", "at", "by_words", "floor", "host", "items", "nearest", "session", "subject",
-        "text",
+        "about", "at", "by_words", "floor", "host", "items", "nearest", "opened", "session",
+        "subject", "text",
     )  # fmt: skip
 
     def __init__(
@@ -72,11 +73,12 @@ class PromptRecord:
         items: "Iterable[RecalledItem]" = (),
         by_words: str = "",
         subject: "Iterable[int]" = (),
+        opened: str = "",
     ) -> None:
         self.at, self.host, self.session = at, host, session
         self.about, self.floor, self.nearest = about, floor, nearest
         self.text, self.items = text, tuple(items)
-        self.by_words, self.subject = by_words, frozenset(subject)
+        self.by_words, self.subject, self.opened = by_words, frozenset(subject), opened
 
 
 def hash_words(words: "Iterable[str]") -> frozenset[int]:
@@ -90,7 +92,10 @@ def note_prompt(store: "Store", what: PromptRecord) -> None:
     numbers = (f"{what.at:.0f}", what.host, what.session, f"{what.about:.2f}", f"{what.floor:.2f}")
     items = json.dumps([each.list_fields() for each in what.items])
     subject = " ".join(f"{each:08x}" for each in what.subject)
-    head = "\t".join(map(_flatten, (*numbers, what.nearest, items, what.by_words, subject)))
+    opened = [what.opened] if what.opened else []
+    head = "\t".join(
+        map(_flatten, (*numbers, what.nearest, items, what.by_words, subject, *opened))
+    )
     record = f"{_BEGIN}{head}\n{what.text.replace(_BEGIN, ' ')}\n"
     path = f"{store.local}/{_NAME}"
     if files.get_size(path) > _LARGEST:
@@ -104,8 +109,13 @@ def note_prompt(store: "Store", what: PromptRecord) -> None:
 
 def read(store: "Store", most: int) -> list[PromptRecord]:
     """Return the records of the last `most` prompts, the newest first."""
+    return [each for each in read_all(store) if not each.opened][:most]
+
+
+def read_all(store: "Store") -> list[PromptRecord]:
+    """Return all records, of prompts and opened files, the newest first."""
     found = filter(None, map(_parse_record, _read_records(f"{store.local}/{_NAME}")))
-    return list(found)[: -most - 1 : -1]
+    return list(found)[::-1]
 
 
 def remove(store: "Store") -> None:
@@ -134,9 +144,11 @@ def _parse_record(record: str) -> PromptRecord | None:
     fields = head.split("\t")
     if len(fields) == _FIELDS_BEFORE:
         fields[-1:] = "[]", "", ""
-    if len(fields) != _FIELDS:
+    if len(fields) == _FIELDS:
+        fields.append("")
+    if len(fields) != _FIELDS + 1:
         return None
-    at, host, session, about, floor, nearest, items, by_words, subject = fields
+    at, host, session, about, floor, nearest, items, by_words, subject, opened = fields
     try:
         if not 0 <= float(at) < _FAR:
             return None
@@ -151,6 +163,7 @@ def _parse_record(record: str) -> PromptRecord | None:
             [*map(_parse_item, json.loads(items))],
             by_words,
             [int(each, 16) for each in subject.split()],
+            opened,
         )
     except UNREADABLE:
         return None

@@ -198,7 +198,6 @@ def _sweep(store: Store) -> None:
 
 
 def _list_drafts(store: Store) -> list[str]:
-    """List the ids of a store's drafts, the oldest first."""
     folder = f"{store.local}/{FOLDER}"
     if not files.is_folder(folder):
         return []
@@ -214,7 +213,6 @@ def _make_place(store: Store) -> Place:
 
 
 def _read_texts(place: Place) -> dict[tuple[str, str], str]:
-    """Read the texts of a place's blocks by tier and label, without session blocks."""
     return {
         (tier, label): files.read(path) or ""
         for tier, label, path in blocks.paths(place)

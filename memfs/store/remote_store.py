@@ -1,7 +1,6 @@
-"""The remote of the user's own store: its address, what was synced with it, and git's side of that.
+"""The remote of the user's own store, and the repository in `local/sync` that talks to it.
 
-The repository is in `local/sync`. It has commits alone: no file is checked out of it, so nothing
-that is pulled becomes a file, a link or a program before its name and kind were looked at.
+No file is checked out there: nothing that is pulled becomes one before its name and kind are known.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from memfs.store.store_paths import Store
 
 _FOLDER = "sync"  # in `local/`
 _MAIN, _SEEN = "refs/heads/main", "refs/remotes/main"
-_ADDRESS = re.compile(r"(https|ssh)://[^\s/?#-][^\s/?#]*/\S+|([\w.+-]+@)?\w[\w.-]*:(?!:|//)\S+")
+_ADDRESS = r"(https|ssh)://[^\s/?#-][^\s/?#]*/\S+|([\w.+-]+@)?\w[\w.-]*:(?!:|//)\S+"
 _LABEL, _PART = "[a-z0-9][a-z0-9_-]{0,63}", "[0-9A-Za-z][0-9A-Za-z_-]{0,99}"
 _FILE = "[0-9A-Za-z_][0-9A-Za-z_.-]{0,200}"
-_SYNCED = re.compile(  # the names that memfs gives files of memory: nothing else is synced
+_SYNCED = (  # the names that memfs gives files of memory: nothing else is synced
     rf"(?:blocks|static)(?:/{_LABEL}){{1,3}}\.md|archive(?:/{_PART}){{0,2}}/{_FILE}\.md"
     rf"|prompts/{_FILE}\.md|facts/{_PART}\.jsonl|recall/{_PART}/{_FILE}\.(?:jsonl|forgotten)"
 )
@@ -38,11 +37,11 @@ _TOGETHER = 500  # texts that git is asked for at a time
 
 @dataclass
 class SyncState:
-    """What is known of the last sync. `remote` is an address without a password.
+    """The last sync. `remote` is an address without a password.
 
-    `commit` is the last one of the remote whose files are all here; `pending` is made of it and
-    what was here, and may have been pushed. `files` are the times (in nanoseconds) of the files
-    that were here then, by name: what is missing of them was deleted here.
+    `commit` is the last one of the remote whose files are all here, `pending` one that may have
+    been pushed. `files` are the times (in nanoseconds) of the files that were here, by name: one
+    that is missing now was deleted here.
     """
 
     remote: str
@@ -91,15 +90,15 @@ def parse_address(text: str) -> str:
 
     if re.match(r"[^@:]*:[^@]*@", re.sub(r"^[\w+.-]+://", "", text)) or find_secrets(text):
         raise RejectedError(
-            "the address holds a password, and memfs stores none",
-            "leave it out, and let a credential helper of git or an SSH key answer for it",
+            "the address contains a password, and memfs does not store passwords",
+            "remove it, and use a credential helper of git or an SSH key",
         )
-    if _ADDRESS.fullmatch(text):
+    if re.fullmatch(_ADDRESS, text):
         return text
     path = os.path.expanduser(text.removeprefix("file://"))
     if "/" not in path or "::" in path or "://" in path or not text.isprintable():
         raise UsageError(
-            f"{flatten_text(text)!r} is no address of a repository",
+            f"{flatten_text(text)!r} is not the address of a repository",
             "give https://HOST/PATH, ssh://HOST/PATH, USER@HOST:PATH, or a folder",
         )
     folder = os.path.realpath(path)
@@ -122,8 +121,8 @@ def fetch(store: Store, url: str) -> str:
     if heads and not head:
         names = ", ".join(name.removeprefix("refs/heads/") for name in sorted(heads)[:3])
         raise StoreError(
-            f"{url} has no branch main, but others: {flatten_text(names)}",
-            "name an empty repository, or one that memfs sync user made",
+            f"{url} has no branch main, but {flatten_text(names)}",
+            "use an empty repository, or one that memfs sync user made",
         )
     if head and head != git.get_head_commit(folder, _SEEN):
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
@@ -149,7 +148,7 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
         with suppress(StoreError):
             if fetch(store, url) not in (seen, commit):
                 return False
-        hint = "what came in is here, nothing is lost: mend that, and run memfs sync user again"
+        hint = "incoming changes are saved here: solve this, then run memfs sync user again"
         raise StoreError(f"nothing was sent: {error.message}", hint) from None
     git.run(folder, "update-ref", _SEEN, commit)
     return True
@@ -173,8 +172,8 @@ def _ask(
         said = [line for line in lines if line.strip() and not line.startswith("hint:")]
         why = re.sub(r"//[^/@\s]*@", "//", redact(flatten_text("; ".join(said[:3]))))
         raise StoreError(
-            f"git cannot {words[0]} with {url}: {why or 'it gave no reason'}",
-            f"try it with git alone: git ls-remote {url}; git asks for no password here",
+            f"git {words[0]} failed for {url}: {why or 'no reason given'}",
+            f"try it by hand: git ls-remote {url}; memfs does not let git ask for a password",
         )
     return done
 
@@ -190,13 +189,13 @@ def read_tree(folder: str, commit: str) -> tuple[dict[str, str], list[str]]:
     listed = commits.read_committed(folder, (), commit) if commit else {}
     if commit and not listed and git.run(folder, "ls-tree", commit) is None:
         raise StoreError(
-            f"{folder} lacks a part of the commit {commit[: commits.SHORT]}",
-            "fetch it anew: memfs sync user --remove, then again with --remote",
+            f"{folder} is incomplete: commit {commit[: commits.SHORT]} is missing a part",
+            "set it up again: memfs sync user --remove, then memfs sync user --remote URL",
         )
     found = {
         name: each.blob
         for name, each in (listed or {}).items()
-        if each.mode.startswith("100") and _SYNCED.fullmatch(name)
+        if each.mode.startswith("100") and re.fullmatch(_SYNCED, name)
     }
     return found, sorted((listed or {}).keys() - found.keys())
 
@@ -224,7 +223,7 @@ def get_path(store: Store, name: str) -> str:
 
 
 def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[str, str]]:
-    """Return the files of memory here with their times, and the others with why they stay here.
+    """Return the files of memory here with their times, and all others with why they stay here.
 
     Raises `StoreError` for a folder that cannot be read: its files would count as deleted.
     """
@@ -233,7 +232,10 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
 
     def leave_out(path: str, why: object) -> None:
         if "cannot be read" in str(why):
-            raise StoreError(f"{path} {why}", "nothing was synced: see what is there")
+            raise StoreError(
+                f"{path} {why}",
+                "nothing was synced: make it readable, and run memfs sync user again",
+            )
         others[os.path.relpath(path, store.root).removeprefix("local/")] = str(why)
 
     for kind in (*MEMORY, RECALL) if sessions else MEMORY:
@@ -241,14 +243,11 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
         walked = [each.name for each in trees.walk(f"{above}/{kind}", left_out=leave_out)]
         for folder in {os.path.dirname(f"{kind}/{name}") for name in walked}:
             times = trees.list_times(f"{above}/{folder}")
-            found |= {
-                f"{folder}/{name}": at
-                for at, name in times
-                if _SYNCED.fullmatch(f"{folder}/{name}")
-            }
+            named = {f"{folder}/{name}": at for at, name in times}
+            found |= {name: at for name, at in named.items() if re.fullmatch(_SYNCED, name)}
         if kind != RECALL:
             names = {f"{kind}/{name}" for name in walked if os.path.basename(name)[0] != "."}
-            others |= dict.fromkeys(names - found.keys(), "memfs gives no file such a name")
+            others |= dict.fromkeys(names - found.keys(), "memfs uses no such file name")
     return found, others
 
 
@@ -262,5 +261,5 @@ def describe_state(store: Store) -> str:
     except StoreError as error:
         return f"{state.remote}: {error.message}"
     changed = sum(now.get(name) != state.files.get(name) for name in now | state.files)
-    since = f"{format_count(changed, 'file')} changed since" if changed else "in step"
+    since = f"{format_count(changed, 'file')} changed since" if changed else "up to date"
     return f"{format_time(state.at)} with {state.remote}; {since}"

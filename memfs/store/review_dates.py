@@ -91,7 +91,6 @@ def list_due(
 
 
 def _list_files(place: Place, most: int) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (tier, kind, name, path) of the files that may have front matter."""
     for tier, label, path in blocks.paths(place):
         yield tier, "block", label, path
     for tier, store in place.list_lasting_tiers():

@@ -178,7 +178,6 @@ def _remove_marks(folder: str, *kinds: str) -> None:
 
 
 def _make_folder(store: Store, session: str) -> str:
-    """Make the folder of a session's scratch, and return it."""
     from memfs.store import local_folder
 
     local_folder.make(store)

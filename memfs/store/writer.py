@@ -199,7 +199,6 @@ def _find_origin(path: str, text: str | None) -> Origin:
 
 
 def _redact_text(text: str | None) -> str | None:
-    """Redact a text for the journal: an editor may have written a secret."""
     return None if text is None else redact(text)
 
 
@@ -209,7 +208,6 @@ def _hash_redacted(text: str | None) -> str:
 
 
 def _join_reasons(change: Change, origin: Origin) -> str:
-    """Join the reason of the operation and that of the editor."""
     return ": ".join(part for part in (change.reason, origin.reason) if part)
 
 
@@ -250,7 +248,6 @@ def _recover(store: Store, place: Place) -> JournalHeads:
 
 
 def _is_complete(entry: JournalEntry) -> bool:
-    """Tell whether every store of a patch has journalled its part."""
     return entry.group is None or all(
         journal.contains_patch(path, entry.group[0]) for path in entry.tied
     )

@@ -12,12 +12,12 @@ from memfs.team import FOLDER
 
 if TYPE_CHECKING:
     from memfs.ops.doctor.finding import Finding
-    from memfs.team.prompts import TeamBackground
+    from memfs.team.background import TeamBackground
 
 
 def Background() -> TeamBackground:  # noqa: N802 - the service makes one
     """Return what the service does for joined projects."""
-    from memfs.team.prompts import TeamBackground  # for the service alone
+    from memfs.team.background import TeamBackground  # for the service alone
 
     return TeamBackground()
 

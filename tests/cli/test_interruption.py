@@ -49,6 +49,23 @@ def test_work_that_is_done_by_then_is_done() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def read(steps: int | None, done: list[str]) -> None:
+    with stoppable_stages(lambda: "run it again", reads=True) as stage:
+        if steps is not None:
+            stage("indexing", steps)(2)
+        press()
+        done.append("found")
+
+
+@pytest.mark.parametrize("steps", [None, 2, 0])
+def test_what_only_reads_ends_with_130_also_when_all_is_done(steps: int | None) -> None:
+    done: list[str] = []
+    with pytest.raises(click.exceptions.Exit) as stopped:
+        read(steps, done)
+    assert stopped.value.exit_code == 130
+    assert done == (["found"] if steps == 0 else []), "a stage that may go on is not cut short"
+
+
 class _Stopping:
     def __set_name__(self, owner: type, name: str) -> None:
         press()

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memfs import hosts
+from memfs.core import events
+from memfs.core.events import Event
 from memfs.core.records import Identity, Message, Origin, Transcript
-from memfs.ops import brief, recent_prompts, sessions
+from memfs.ops import brief, recent_prompts, sessions, tool_rules
 from memfs.recall import index_sources
 from memfs.store import dismissals, prompt_log, recall
 from memfs.store.blocks import Place
@@ -71,6 +74,31 @@ def test_the_newest_is_first_and_json_says_all(asked: Callable[..., str], memfs:
     assert [bool(each["text"]) for each in found] == [True, False]
     assert found[0]["about"] >= found[0]["floor"] > 0
     assert [each["why"] for each in found[0]["items"]] == ["words: backoff, payments, client"]
+
+
+def test_what_came_with_an_opened_file_is_listed(
+    place: Place,
+    repo: Path,
+    asked: Callable[..., str],
+    block_file: Callable[[str, str], Path],
+    memfs: Run,
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    block_file("api", f"---\npaths: ['src/**']\n---\nErrors are problem+json, {token}.\n")
+    asked(PROMPT)
+    asked(PROMPT, "other")
+    event = Event("claude", events.BEFORE, "PreToolUse", "later", str(repo))
+    event.opened = ("src/api/x.py",)
+    served = Place(place.project, place.user, "later")
+    answered = tool_rules.answer(served, event, hosts.get("claude"))
+    assert tool_rules.note_given(served, answered)
+    done = memfs("last").out
+    assert done.count("prompt: ") == 1
+    assert done.index("opened: src/api/x.py\n") < done.index("prompt: ")
+    assert "problem+json, [redacted:github-token]" in done
+    found = json.loads(memfs("last", "9", "--json").out)
+    assert [each["opened"] for each in found] == ["src/api/x.py", "", ""]
+    assert "1 prompt" not in memfs("status").out, "it counts for no prompt"
 
 
 def test_before_the_first_prompt_there_is_nothing(place: Place, memfs: Run) -> None:

@@ -310,26 +310,9 @@ def test_the_brief(memfs: Run) -> None:
 def test_json_of_a_block(memfs: Run) -> None:
     found = json.loads(memfs("show", "persona", "--json").out)
     assert list(found) == [
-        "label",
-        "tier",
-        "version",
-        "description",
-        "chars",
-        "limit",
-        "tokens",
-        "max_tokens",
-        "updated_at",
-        "read_only",
-        "pinned",
-        "paths",
-        "commands",
-        "enforce",
-        "tags",
-        "review_after",
-        "expires_at",
-        "value",
-        "path",
-        "problem",
+        *"label tier version description chars limit tokens max_tokens updated_at".split(),
+        *"read_only pinned paths commands enforce tags review_after expires_at value path".split(),
+        *"problem".split(),
     ]
 
 

@@ -37,6 +37,50 @@ def test_refusals(memfs: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("install cluade", "claude"),
+        ("uninstall cluade", "claude"),
+        ("session list --host codx", "codex"),
+        ("search --host codx x", "codex"),
+        ("review session s --host gemni", "gemini"),
+        ("sync agnets", "agents"),
+    ],
+)
+def test_a_name_that_is_mistyped_is_guessed(memfs: Run, words: str, meant: str) -> None:
+    done = memfs(*words.split())
+    assert (done.code, f"\nhint: did you mean {meant}? memfs " in done.err) == (2, True)
+
+
+def test_a_label_that_is_not_as_it_was_typed_is_told(memfs: Run) -> None:
+    told = "! the label is a_b: labels have small letters, and _ for a space\n"
+    assert memfs("create", "A b", "x").err.startswith(told)
+    assert memfs("rename", "a_b", "a_c").err.count("!") == 0
+    assert memfs("rename", "a_c", "user:a b").err.startswith(told)
+
+
+def test_a_search_without_a_project_store_says_where_it_looked(
+    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert memfs("search", "zebra") == (
+        0,
+        "",
+        "no hits in your own store; there is no project store here (memfs init)\n",
+    )
+    monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "none"))
+    for words in ("search", "recall"):
+        done = memfs(words, "zebra")
+        assert (done.code, done.err.splitlines()) == (
+            1,
+            [
+                f"error: there is no memfs store at or above {tmp_path}",
+                "hint: make one with: memfs init",
+            ],
+        )
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("Name: Al", "Name: Bo"),

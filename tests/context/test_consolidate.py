@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from memfs.context.consolidate import consolidate_text
 from tests.examples import examples
 
-
-def test_what_is_said_twice_comes_once() -> None:
-    body = "- We deploy with Helm.\n- Tests need Docker.\n- We deploy with Helm!\n"
-    assert consolidate_text(body) == "- We deploy with Helm.\n- Tests need Docker.\n"
+CODE = "```sh\nmake all\n\n\n\n# One\n\n# Two\nmake all\n```\n"
 
 
 @pytest.mark.parametrize(
     ("body", "tidy"),
     [
+        (
+            "- We deploy with Helm.\n- Tests need Docker.\n- We deploy with Helm!\n",
+            "- We deploy with Helm.\n- Tests need Docker.\n",
+        ),
         ("- one\n- two\n- three\n- One.\n- two\n", "- one\n- two\n- three\n"),
         ("- one\n- two\n```\nx\n```\n- four\n\n- one\n", "- one\n- two\n```\nx\n```\n- four\n"),
         ("Name: Alice\nEditor: vim\nName: Alice\n", "Name: Alice\nEditor: vim\n"),
@@ -25,46 +26,34 @@ def test_what_is_said_twice_comes_once() -> None:
             "We deploy with Helm.\n# Notes\n- a\n- We deploy with Helm.\n",
             "We deploy with Helm.\n# Notes\n- a\n",
         ),
+        # A heading stays where what stood below it goes; of two blank lines one goes.
+        (
+            "- so it is said\n\n\n\n# All\n## One\n- So it is said.\n\n## Two\n- other\n",
+            "- so it is said\n\n\n\n# All\n## One\n\n## Two\n- other\n",
+        ),
+        ("- so it is said\n# All\n## One\n- so it is said\n", "- so it is said\n# All\n## One\n"),
+        ("- one\n\n- two\n\n- one\n\n- three\n", "- one\n\n- two\n\n- three\n"),
+        (
+            "Uses pytest for tests\n\nName: Alice\n---\nUses pytest for tests\n",
+            "Uses pytest for tests\n\nName: Alice\n---\n",
+        ),
+        (f"- so it is\n- so it is\n{CODE}", f"- so it is\n{CODE}"),
     ],
-)  # fmt: skip
-def test_duplicates_need_not_stand_side_by_side(body: str, tidy: str) -> None:
+)
+def test_what_is_said_twice_comes_once(body: str, tidy: str) -> None:
     assert consolidate_text(body) == tidy
-
-
-def test_other_numbers_are_another_thing() -> None:
-    body = "- The API listens on port 8080.\n- The API listens on port 9090.\n"
-    assert consolidate_text(body) == body
-
-
-def test_a_heading_stays_where_what_stood_below_it_goes() -> None:
-    body = "- so it is said\n\n\n\n# All\n## One\n- So it is said.\n\n## Two\n- other\n"
-    assert consolidate_text(body) == "- so it is said\n\n\n\n# All\n## One\n\n## Two\n- other\n"
-    body = "- so it is said\n# All\n## One\n- so it is said\n"
-    assert consolidate_text(body) == "- so it is said\n# All\n## One\n"
-
-
-def test_one_of_two_blank_lines_goes_with_what_stood_between() -> None:
-    body = "- one\n\n- two\n\n- one\n\n- three\n"
-    assert consolidate_text(body) == "- one\n\n- two\n\n- three\n"
 
 
 @pytest.mark.parametrize(
     "body",
     [
+        "- The API listens on port 8080.\n- The API listens on port 9090.\n",
+        "# All\n\n\n\n- one\n\n## Empty\n",
         *("# P\n## A\n- one\n# Q\n## A\n- two\n", "## A\n- one\n### A\n- two\n"),
         *("## A\n- one\n\n---\n## A\n- two\n", "## A\n- one\n## A\n1. two\n"),
         *("## A\n- one\n## A\n```\nx\n```\n", "## A\nFor Bob:\n- one\n## A\n- two\n"),
         *("## Note\n- one\n## Note\n- two\n", "## Person\nName: Alice\n## Person\nName: Bob\n"),
         "## A\n- one\n## B\n- two\n## A\n- three\n- one\n",
-    ],
-)
-def test_equal_headings_stay(body: str) -> None:
-    assert consolidate_text(body) == body
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
         "## Alice\n- Role: developer\n## Bob\n- Role: operations\n",
         "Alice\n- Role: developer\nBob\n- Role: operations\n",
         "Name: Alice\nRole: developer\nName: Bob\nRole: operations\n",
@@ -101,15 +90,6 @@ def test_equal_headings_stay(body: str) -> None:
         "- [ ] ship it now\n- [x] ship it now\n",
         "- See [the docs](a.md).\n- See [the docs](b.md).\n",
         "````\n```\nx y z\nx y z\n```\n````\n",
-    ],
-)
-def test_what_may_be_about_two_things_stays(body: str) -> None:
-    assert consolidate_text(body) == body
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
         "Editor: vim\neditor: helix\n",
         "Uses pytest for tests\nWe use pytest for the tests\n",
         "- I prefer Python\n- Actually, I prefer Go\n",
@@ -131,22 +111,7 @@ def test_what_may_be_about_two_things_stays(body: str) -> None:
         "Prefers Python\nActually prefers Go now\nPrefers Python\n",
     ],
 )
-def test_other_words_are_another_thing(body: str) -> None:
-    assert consolidate_text(body) == body
-
-
-def test_text_before_a_rule_stays_where_what_follows_goes() -> None:
-    body = "Uses pytest for tests\n\nName: Alice\n---\nUses pytest for tests\n"
-    assert consolidate_text(body) == "Uses pytest for tests\n\nName: Alice\n---\n"
-
-
-def test_code_stays_as_it_is() -> None:
-    code = "```sh\nmake all\n\n\n\n# One\n\n# Two\nmake all\n```\n"
-    assert consolidate_text(f"- so it is\n- so it is\n{code}") == f"- so it is\n{code}"
-
-
-def test_a_tidy_block_stays_as_it_is() -> None:
-    body = "# All\n\n\n\n- one\n\n## Empty\n"
+def test_what_may_be_about_two_things_stays(body: str) -> None:
     assert consolidate_text(body) == body
 
 

@@ -114,7 +114,7 @@ def test_what_people_came_back_to_is_worth_more() -> None:
     body = "The retry waits for two seconds.\nThe queue holds ten messages.\n"
     [first, second] = found(body, recent=("how many messages does the queue hold?",))
     assert first.part.text.startswith("The retry")
-    assert second.referred
+    assert first.worth < second.worth
 
 
 def test_what_is_older_is_worth_less() -> None:

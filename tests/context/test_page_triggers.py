@@ -14,28 +14,29 @@ BEFORE = (
 
 
 @pytest.mark.parametrize(
-    "prompt",
+    ("trigger", "prompt"),
     [
-        *("How long does the client wait between two retries of a payment?", "Thanks, that works."),
-        *("Add a test for the third retry of the payment", "yes", "do not switch to Postgres yet"),
-        "thanks, that looks right, go on",
-        "\u7d9a\u3051\u3066\u304f\u3060\u3055\u3044 \u304a\u9858\u3044 \u3057\u307e\u3059 \u306d",
+        ("", "How long does the client wait between two retries of a payment?"),
+        ("", "Add a test for the third retry of the payment"),
+        ("", "do not switch to Postgres yet"),
+        (
+            "",
+            "\u7d9a\u3051\u3066\u304f\u3060\u3055\u3044 \u304a\u9858\u3044 \u3057\u307e\u3059 \u306d",
+        ),
+        *(
+            ("", going_on)
+            for going_on in ("yes", "Thanks, that works.", "thanks, that looks right, go on")
+        ),
+        ("task", "OK, new task: the invoices."),
+        ("task", "Let's switch to the newsletter."),
+        ("task", "Forget about that, look at the map instead."),
+        ("topic", "Paint the banner with a picture of the harbour in summer"),
     ],
 )
-def test_going_on_is_no_trigger(prompt: str) -> None:
-    assert page_scores.find_trigger(prompt, BEFORE) == ""
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "OK, new task: the invoices.",
-        "Let's switch to the newsletter.",
-        "Forget about that, look at the map instead.",
-    ],
-)
-def test_people_say_that_they_go_on_to_something_else(prompt: str) -> None:
-    assert page_scores.find_trigger(prompt, BEFORE) == "task"
+def test_a_prompt_may_be_about_another_task_or_topic(trigger: str, prompt: str) -> None:
+    assert page_scores.find_trigger(prompt, BEFORE) == trigger
+    few = trigger if trigger == "task" else ""
+    assert page_scores.find_trigger(prompt, BEFORE[:1]) == few
     assert page_scores.find_trigger(prompt, ()) == ""
 
 
@@ -43,12 +44,6 @@ def test_people_say_that_they_go_on_to_something_else(prompt: str) -> None:
     "prompt", ["Add a switch to turn logging off", "Fix the unrelated import in this file"]
 )
 def test_words_alone_do_not_say_it(prompt: str) -> None:
-    assert page_scores.find_trigger(prompt, BEFORE[:1]) == ""
-
-
-def test_a_prompt_can_be_about_something_else() -> None:
-    prompt = "Paint the banner with a picture of the harbour in summer"
-    assert page_scores.find_trigger(prompt, BEFORE) == "topic"
     assert page_scores.find_trigger(prompt, BEFORE[:1]) == ""
 
 

@@ -117,7 +117,7 @@ def test_of_many_edits_some_are_named(place: Place, repo: Path) -> None:
         edit.run(place, [Append("human", f"{number}.")], AGENT)
     *_, last = said = finish_turn(repo)
     assert len(said) == 4
-    assert last == "memfs: and 2 more edits: memfs log"
+    assert last == "memfs: 2 more edits: memfs log"
 
 
 def test_a_persons_own_edits_are_not_told(place: Place, repo: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from memfs.core import yaml_edit
+from memfs.core import brief_layout, yaml_edit
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
 
@@ -39,8 +39,15 @@ _ENDS = ["\n"] * 6 + ["\r\n", "\n\n", "\r", " \n", "\t\n", " # c\n", " #\n", "\n
 _ODD_ENDS = ["\n---\n", "\n...\n", "", "\u2028", "\x0b", "\x85", "#\n", " \t# c\n"]
 
 
+UNPINNED = "---\npinned: false\n---\n"
+
+
 def block(label: str, raw: str, tier: str = "project") -> Block:
     return Block(tier, label, f"{label}.md", raw, yaml_edit.read)
+
+
+def brief(*blocks: Block, guidance: str = "", budget: int = brief_layout.BUDGET) -> str:
+    return brief_layout.brief(list(blocks), guidance, NAMES, budget)
 
 
 @st.composite

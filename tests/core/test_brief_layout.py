@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memfs.core import brief_layout
 from memfs.core.block import Block
-from tests.core.samples import NAMES, block
+from tests.core.samples import NAMES, UNPINNED, block, brief
 from tests.examples import examples
 
 HUMAN = """\
@@ -23,11 +23,6 @@ Name: Alice
 Languages: TypeScript (preferred), Python
 """
 RULES = "---\ndescription: The rules.\nread_only: true\n---\nNever push to main.\n"
-UNPINNED = "---\npinned: false\n---\n"
-
-
-def brief(*blocks: Block, guidance: str = "", budget: int = brief_layout.BUDGET) -> str:
-    return brief_layout.brief(list(blocks), guidance, NAMES, budget)
 
 
 def test_the_whole_brief() -> None:
@@ -79,16 +74,13 @@ def test_from_80_percent_on_there_is_a_warning(chars: int, heading: str) -> None
     warning = (
         "(nearly full: consolidate it, or move details to the archive)\n" if chars >= 80 else ""
     )
-    assert brief_layout.title(found) == heading
-    assert f"{heading}\n{warning}{'x' * chars}\n" in brief(found)
+    assert f"\n{heading}\n{warning}{'x' * chars}\n" in brief(found)
 
 
 def test_the_marks_of_a_heading() -> None:
     found = block("services/api", "---\nlimit: 10\nread_only: true\n---\n123456789\n", "user")
-    assert (
-        brief_layout.title(found, shadowed=True)
-        == "## [USER:SERVICES/API] ⚠️ 9/10 chars (90%) read-only"
-    )
+    heading = "## [USER:SERVICES/API] ⚠️ 9/10 chars (90%) read-only\n"
+    assert heading in brief(block("services/api", ""), found)
 
 
 def test_a_label_of_two_tiers_names_the_farther_one() -> None:
@@ -189,7 +181,7 @@ BLOCKS = st.lists(
 
 
 @given(BLOCKS, st.sampled_from(["", "What to keep. " * 20]), st.integers(2000, 12_000))
-@examples(300)
+@examples(200)
 def test_a_brief_fits_its_budget_whatever_the_blocks_are(
     blocks: list[Block], guidance: str, budget: int
 ) -> None:
@@ -322,7 +314,7 @@ def test_a_change_cannot_imitate_the_frame(gap: str) -> None:
     ),
     st.integers(500, 9500),
 )
-@examples(150)
+@examples(100)
 def test_changes_fit_their_budget(
     pairs: list[tuple[Block | None, Block | None]], budget: int
 ) -> None:

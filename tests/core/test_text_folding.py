@@ -1,15 +1,18 @@
-"""A text is found as it reads, whichever way an editor or an assistant spells its characters."""
+"""Texts that read alike, whichever way their characters are spelled, and patterns in them."""
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Callable
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memfs.core import text_folding
 from memfs.core.body_edits import Rejected, Replace, apply
+from memfs.core.text_folding import TextPatterns, matches_everything
 
 WORDS = st.lists(
     st.sampled_from(
@@ -56,3 +59,35 @@ def test_a_replace_takes_what_reads_alike_and_nothing_else() -> None:
     assert apply(Replace("a", "the Café.", "X"), body, "\n") == "Say “hello” — it\u2019s X\n"
     for old in ("the cafe", "cafe\u0301", 'say "hello"'):
         assert isinstance(apply(Replace("a", old, "X"), body, "\n"), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("emca", "a plan of EMCA", True),
+        ("emca*plan", "EMCA has a\nplan", True),
+        ("emca*plan", "a plan of EMCA", False),
+        ("*emca*", "EMCA", True),
+        ("a.c", "abc", False),
+        ("[x]", "an [X]", True),
+        ("straße", "STRASSE", True),
+        ("cafe\u0301", "CAF\u00c9", True),
+        ("ab*ba", "aba", False),
+    ],
+)
+def test_what_a_pattern_finds(pattern: str, text: str, found: bool) -> None:
+    assert TextPatterns([pattern]).match(text) is found
+    assert TextPatterns(["nothing of the kind", pattern]).match(text) is found
+
+
+def test_none_finds_nothing() -> None:
+    assert not TextPatterns([]).match("text")
+    assert not TextPatterns(["", "*"]).match("text")
+    assert matches_everything(" * *")
+    assert not matches_everything("*x")
+
+
+def test_many_stars_take_no_longer() -> None:
+    began = time.monotonic()
+    assert not TextPatterns(["a*" * 500 + "b"]).match("a" * 200_000)
+    assert time.monotonic() - began < 1.0

@@ -63,15 +63,16 @@ def chunks(draw: st.DrawFn) -> list[tuple[str, str]]:
 @given(
     chunks(),
     st.sampled_from(NAMES),
-    WRITTEN,
+    st.none() | WRITTEN,
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(["", "\ufeff"]),
 )
 @example([("limit", "limit: |\n  a\n\n  # b\n"), ("version", "version: 1\n")], "limit", 5, "\n", "")
-@examples(600)
+@examples(450)
 def test_every_other_byte_stays(
     pieces: list[tuple[str, str]], key: str, value: object, eol: str, mark: str
 ) -> None:
+    """None: the key is removed, with its lines alone."""
     texts = [text.replace("\n", eol) for _, text in pieces]
     front, back = f"{mark}---{eol}", f"---{eol}"
     head = front + "".join(texts) + back
@@ -80,42 +81,17 @@ def test_every_other_byte_stays(
     assume(not problem)
     new = yaml_edit.write(head, {key: value}, eol)
     keys = [name for name, _ in pieces]
-    if key in keys:
-        at = keys.index(key)
-        front, back = front + "".join(texts[:at]), "".join(texts[at + 1 :]) + back
-    else:
-        front += "".join(texts)
+    at = keys.index(key) if key in keys else len(keys)
+    front, back = front + "".join(texts[:at]), "".join(texts[at + 1 :]) + back
     assert new.startswith(front)
     assert new.endswith(back)
-    assert key in new[len(front) : len(new) - len(back)]
+    assert (key in new[len(front) : len(new) - len(back)]) is (value is not None)
     after = reread(new)
-    assert alike(after.pop(key), meant(value))
+    assert (key in after) is (value is not None)
+    assert alike(after.pop(key, None), meant(value))
     before.pop(key, None)
     assert alike(after, before)
     assert yaml_edit.write(new, {key: value}, eol) == new
-
-
-@given(chunks(), st.sampled_from(NAMES), st.sampled_from(["\n", "\r\n"]))
-@examples(300)
-def test_a_removed_key_takes_its_lines_alone(
-    pieces: list[tuple[str, str]], key: str, eol: str
-) -> None:
-    texts = [text.replace("\n", eol) for _, text in pieces]
-    head = f"---{eol}{''.join(texts)}---{eol}"
-    assume(
-        frontmatter.split(head) == (head, "")
-        and not yaml_edit.read(frontmatter.strip_fences(head))[1]
-    )
-    new = yaml_edit.write(head, {key: None}, eol)
-    keys = [name for name, _ in pieces]
-    if key not in keys:
-        assert new == head
-        return
-    at = keys.index(key)
-    assert new.startswith(f"---{eol}{''.join(texts[:at])}")
-    assert new.endswith(f"{''.join(texts[at + 1 :])}---{eol}")
-    assert key not in reread(new)
-    assert set(reread(new)) == set(keys) - {key, ""}
 
 
 @given(yaml_texts(), st.dictionaries(st.sampled_from(NAMES), st.none() | WRITTEN, min_size=1))
@@ -123,7 +99,7 @@ def test_a_removed_key_takes_its_lines_alone(
 @example("a: &x [1]\nlimit: *x\n", {"limit": 5})
 @example("? limit\n: 3\n", {"limit": None})
 @example("a: 1\n...\n", {"limit": 5})
-@examples(600)
+@examples(400)
 def test_any_head_gets_the_values_or_stays_as_it_is(text: str, changes: dict[str, object]) -> None:
     head = "---\n" + text + ("" if text.endswith("\n") else "\n") + "---\n"
     assume(frontmatter.split(head)[0] == head)
@@ -247,7 +223,7 @@ def test_any_text_can_be_a_scalar(text: str) -> None:
 @example("a: !!bool x\n")
 @example("!!timestamp x: !!int y\n")
 @example("a: &a 1\nb: &a 2\n")
-@examples(700)
+@examples(400)
 def test_reading_never_fails_and_never_warns(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -16,7 +16,7 @@ from tests.forked import MEMFS
 from tests.terminal import type_into
 
 HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
-LONG = 20  # seconds after which a program counts as one that hangs
+LONG = 30  # seconds after which a program counts as one that hangs
 
 
 def git(folder: Path, *words: str, who: str = "Tester") -> str:
@@ -42,6 +42,26 @@ def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
     return code, said
 
 
+def call_hook(
+    payload: object, host: str = "claude", *above: str, folder: Path | None = None, **variables: str
+) -> str:
+    """Run the hook on a payload, in a folder, with variables; bytes are sent as they are.
+
+    Nothing may come on standard error. `above` are the words of a program that runs it.
+    """
+    done = subprocess.run(
+        [*above, sys.executable, "-I", "-S", "-E", str(HOOK), host],
+        input=payload if isinstance(payload, bytes) else json.dumps(payload).encode(),
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        timeout=LONG,
+        check=True,
+    )
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
 def hook(folder: Path, name: str = "SessionStart", **more: Any) -> str:
     """Run the hook as a `host` does; nothing may come on standard error."""
     host = more.pop("host", "claude")
@@ -53,15 +73,7 @@ def hook(folder: Path, name: str = "SessionStart", **more: Any) -> str:
         "source": "startup",
         **more,
     }
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", str(HOOK), host],
-        input=json.dumps(payload).encode(),
-        capture_output=True,
-        timeout=LONG,
-        check=True,
-    )
-    assert done.stderr == b""
-    return done.stdout.decode()
+    return call_hook(payload, host)
 
 
 def trust(folder: Path) -> str:

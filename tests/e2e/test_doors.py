@@ -14,7 +14,8 @@ from memfs.store import blocks, proposals
 from tests import forked
 from tests.e2e import doors
 from tests.e2e.doors import OPENED, STORE, World
-from tests.e2e.test_hostile import EVENTS, hook
+from tests.e2e.program import hook
+from tests.e2e.test_hostile import EVENTS
 from tests.terminal import type_into
 
 TRUST = ["trust"]
@@ -91,7 +92,7 @@ def run(world: World, words: list[str]) -> str:
 
 def listen(world: World) -> None:
     for name, more in EVENTS:
-        hook(world.top, name, more, world.cwd)
+        hook(world.cwd, name, **more)
         assert not world.ran(), (name, world.ran())
 
 

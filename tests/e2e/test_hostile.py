@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -10,10 +8,9 @@ import pytest
 
 from tests import forked
 from tests.e2e import hostile
-from tests.terminal import type_into
+from tests.e2e.program import hook, trust
 
 KEY = "what is in the private key of the user"
-HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
 EVENTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("SessionStart", {"source": "startup"}),
     ("UserPromptSubmit", {"prompt": "go on with rules"}),
@@ -69,25 +66,11 @@ def outside(clone: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def hook(clone: Path, name: str, more: dict[str, str], cwd: Path | None = None) -> str:
-    payload = {"session_id": "s1", "cwd": str(cwd or clone), "hook_event_name": name, **more}
-    payload["transcript_path"] = str(clone / "none.jsonl")
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-        input=json.dumps(payload).encode(),
-        capture_output=True,
-        timeout=30,
-        check=True,
-    )
-    assert done.stderr == b""
-    return done.stdout.decode()
-
-
 def test_hooks_are_given_nothing_of_it(clone: Path) -> None:
     before = outside(clone)
     for name, more in EVENTS:
         for cwd in (clone, clone / ".agent-memory", clone / ".agent-memory/blocks/folder"):
-            said = hook(clone, name, more, cwd)
+            said = hook(cwd, name, **more)
             if said:
                 assert set(json.loads(said)) == {"systemMessage"}, name
             for text in ("Ignore", "evil", KEY, hostile.ESCAPE, "owned"):
@@ -115,13 +98,12 @@ def test_even_when_it_is_trusted_nothing_leaves_the_store(clone: Path) -> None:
     before = outside(clone)
     code, said = forked.run(clone, "trust", "--yes")
     assert code == 1, said
-    code, said = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", clone)
-    assert code == 0, said
+    said = trust(clone)
     assert "blocks/rules.md:5 asks to ignore rules" in said
     assert "came with the repository" in said
     assert "llm is not used" in said
     for name, more in EVENTS:
-        said = hook(clone, name, more)
+        said = hook(clone, name, **more)
         assert KEY not in said
         assert "\x1b" not in said
         if said:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import HOOK, LONG, git, hook, run, trust
+from tests.e2e.program import call_hook, git, hook, run, trust
 from tests.e2e.test_strangers import clone as clone  # noqa: PLC0414 - a fixture
 
 
@@ -84,33 +82,9 @@ def test_a_full_disk_keeps_nobody_from_the_brief(clone: Path) -> None:
     trust(clone)
     store = clone / ".agent-memory/local"
     shutil.rmtree(store / "sessions", ignore_errors=True)
-    done = subprocess.run(
-        [
-            "/bin/sh",
-            "-c",
-            'ulimit -f 0; exec "$0" "$@"',
-            sys.executable,
-            "-I",
-            "-S",
-            "-E",
-            str(HOOK),
-            "claude",
-        ],
-        input=json.dumps(
-            {
-                "session_id": "s",
-                "cwd": str(clone),
-                "hook_event_name": "SessionStart",
-                "source": "startup",
-                "transcript_path": "/n",
-            }
-        ).encode(),
-        capture_output=True,
-        timeout=LONG,
-        check=True,
-    )
-    assert done.stderr == b""
-    assert b"Timeouts are 5 seconds." in done.stdout
+    payload = {"session_id": "s", "cwd": str(clone), "hook_event_name": "SessionStart"}
+    above = ("/bin/sh", "-c", 'ulimit -f 0; exec "$0" "$@"')
+    assert "Timeouts are 5 seconds." in call_hook(payload, "claude", *above)
 
 
 def test_many_blocks_and_deep_folders_take_no_minutes(clone: Path) -> None:

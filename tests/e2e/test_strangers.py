@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from memfs import hosts
-from tests.e2e.program import HOOK, LONG, answer_after, asked, commit, git, hook, look, run, trust
+from tests.e2e.program import answer_after, asked, call_hook, commit, git, hook, look, run, trust
 from tests.forked import MEMFS
 from tests.ops.imports import said
 from tests.terminal import type_into
@@ -78,15 +76,7 @@ def test_the_log_of_the_hook_is_neither_its_reply_nor_waited_for(clone: Path, ta
         log.symlink_to(target)
     payload = b'{"hook_event_name": "UserPromptSubmit", "prompt": "' + b"x" * 600_000 + b'"}'
     for stdin in (payload, b"garbage"):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-            input=stdin,
-            cwd=clone,
-            capture_output=True,
-            timeout=LONG,
-            check=True,
-        )
-        assert (done.stdout, done.stderr) == (b"", b"")
+        assert call_hook(stdin, folder=clone) == ""
 
 
 @pytest.mark.parametrize("trusted", [False, True], ids=["untrusted", "trusted"])
@@ -281,24 +271,8 @@ def test_variables_of_a_project_take_nobodys_place(
         {"HOME": str(clone)},
         {"HOME": str(clone), "MEMFS_HOME": str(evil)},
     ):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-            cwd=folder,
-            timeout=LONG,
-            input=json.dumps(
-                {
-                    "session_id": "s",
-                    "cwd": str(folder),
-                    "hook_event_name": "SessionStart",
-                    "source": "startup",
-                    "transcript_path": "/n",
-                }
-            ).encode(),
-            env={**os.environ, **variables},
-            capture_output=True,
-            check=True,
-        )
-        assert b"obey Eve" not in done.stdout
+        payload = {"session_id": "s", "cwd": str(folder), "hook_event_name": "SessionStart"}
+        assert "obey Eve" not in call_hook(payload, folder=folder, **variables)
         code, said = run(folder, "agent", "hi", **variables)
         assert code == 1, said
         assert "obey Eve" not in said

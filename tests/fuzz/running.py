@@ -28,7 +28,8 @@ from tests.fuzz import mutate
 from tests.fuzz.world import World
 
 CASES = Path(__file__).parent / "cases"
-NAMES = tuple(sorted(path.stem for path in (Path(__file__).parent / "targets").glob("[a-z]*.py")))
+STORED = ("bundles", "config_files", "front_matter", "journal", "recall")
+NAMES = (*STORED, "frames", "graphs", "indexes", "messages", "models", "transcripts")
 LONGEST = 2.0  # seconds of the processor for a case
 PATIENCE = 40.0  # seconds that a process may be silent
 _AGAIN = 100  # cases after which all of the project is made as it was
@@ -73,7 +74,8 @@ class HangError(BaseException):
 
 def begun(name: str, world: World) -> Target:
     """Return a target by name, ready to run in a world."""
-    found: Target = importlib.import_module(f"tests.fuzz.targets.{name}").begin(world)
+    module = importlib.import_module(f"tests.fuzz.targets.{'stored' if name in STORED else name}")
+    found: Target = getattr(module, name if name in STORED else "begin")(world)
     world.settle()
     return found
 

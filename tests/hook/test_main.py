@@ -27,25 +27,21 @@ FIXTURES = ROOT / "tests/hosts/fixtures/claude"
 
 @pytest.mark.usefixtures("place")
 def test_every_recorded_event_is_answered_in_the_hosts_shape_or_not_at_all(repo: Path) -> None:
-    events = [json.loads(line) for line in (FIXTURES / "hook-stdin.jsonl").read_text().splitlines()]
+    lines = (FIXTURES / "hooks.jsonl").read_text().splitlines()
+    events = [each for line in lines if "transcript_path" in (each := json.loads(line)[0])]
     answered = []
     for event in events:
-        stdin = {**event["stdin"], "cwd": str(repo)}
-        out, err = call(json.dumps(stdin).encode())
+        out, err = call(json.dumps({**event, "cwd": str(repo)}).encode())
         assert err == b""
         if out:
             reply = json.loads(out)
             assert reply.pop("systemMessage", "memfs: 3 blocks") == "memfs: 3 blocks"
             assert list(reply) == ["hookSpecificOutput"]
             assert list(reply["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
-            assert reply["hookSpecificOutput"]["hookEventName"] == event["event"]
-            answered.append((event["event"], event["stdin"].get("source")))
-    starts = [
-        (e["event"], e["stdin"].get("source"))
-        for e in events
-        if e["event"] in ("SessionStart", "SubagentStart")
-    ]
-    assert answered == starts
+            assert reply["hookSpecificOutput"]["hookEventName"] == event["hook_event_name"]
+            answered.append(event)
+    starts = ("SessionStart", "SubagentStart")
+    assert answered == [each for each in events if each["hook_event_name"] in starts]
     assert log(repo) == []
 
 

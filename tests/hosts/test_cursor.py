@@ -8,28 +8,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from memfs.core import events
 from memfs.core.body_edits import Append
-from memfs.core.events import Event, Reply
+from memfs.core.events import Event
 from memfs.core.records import Identity, Origin
 from memfs.hosts import cursor, cursor_transcript
 from memfs.ops import doctor, edit, ingest, install
 from memfs.store import resources, spool
 from memfs.store.blocks import Place
-from tests.examples import examples
 from tests.hook.test_turns import found as found_by
-from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
+from tests.hosts.reading import FIXTURES
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
-EVENTS = {
-    (each["hook_event_name"], each.get("tool_name", "")): each
-    for each in map(json.loads, (FIXTURES / "cursor/hook-stdin.jsonl").read_text().splitlines())
-}
+EVENTS: dict[tuple[object, object], dict[str, object]] = {}
+for line in (FIXTURES / "cursor/hooks.jsonl").read_text().splitlines():
+    payload = json.loads(line)[0]
+    EVENTS.setdefault((payload["hook_event_name"], payload.get("tool_name", "")), payload)
 DATA = (FIXTURES / "cursor/transcript.jsonl").read_bytes()
-IDENTITY = Identity(SESSION, "")
 
 
 def parsed(name: str, tool: str = "", **changed: object) -> Event | None:
@@ -51,41 +46,9 @@ def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **change
     return done.stdout.decode()
 
 
-@pytest.mark.parametrize(
-    ("name", "tool", "kind"),
-    [
-        ("sessionStart", "", events.START),
-        ("beforeSubmitPrompt", "", events.PROMPT),
-        ("preToolUse", "Write", events.BEFORE),
-        ("postToolUse", "Write", events.AFTER),
-        ("preCompact", "", events.COMPACT),
-        ("stop", "", events.STOP),
-        ("sessionEnd", "", events.END),
-    ],
-)
-def test_events_are_read(name: str, tool: str, kind: str) -> None:
-    found = parsed(name, tool)
-    assert found
-    assert (found.host, found.kind, found.session) == ("cursor", kind, SESSION)
-    assert found.cwd == "/home/dev/shop"
-    assert found.transcript.endswith(f"{SESSION}.jsonl")
-    assert found.source == ("startup" if kind == events.START else "")
-
-
-def test_what_is_not_for_us_is_none() -> None:
-    assert parsed("afterFileEdit") is None
-    assert parsed("stop", conversation_id=None) is None
-    assert parsed("postToolUse", "Write", tool_name="Delete") is None
-    assert parsed("preToolUse", "Write", tool_name="Delete") is not None
-
-
 def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for roots in ([], None, [5], "x"):
-        found = parsed("stop", workspace_roots=roots, transcript_path=None)
-        assert found
-        assert (found.cwd, found.transcript) == ("", "")
     monkeypatch.setenv("CURSOR_PROJECT_DIR", "/home/dev/my.shop")
     path = home / f".cursor/projects/home-dev-my-shop/agent-transcripts/{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
@@ -101,32 +64,6 @@ def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     found = parsed("stop", transcript_path=None)
     assert found
     assert found.transcript == "/elsewhere.jsonl"
-
-
-def test_replies_are_in_its_shape() -> None:
-    told = Reply("brief", "look")
-    kinds = {
-        kind: Event("cursor", kind, "x", "s", "/x")
-        for kind in (events.START, events.PROMPT, events.BEFORE, events.AFTER, events.STOP)
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.START], told)) == {
-        "additional_context": "brief",
-        "user_message": "look",
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.PROMPT], told)) == {
-        "continue": True,
-        "additional_context": "brief",
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.AFTER], Reply("wrong"))) == {
-        "additional_context": "wrong"
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.BEFORE], Reply(refusal="no"))) == {
-        "permission": "deny",
-        "user_message": "no",
-        "agent_message": "no",
-    }
-    assert cursor.HOST.format_reply(kinds[events.STOP], told) == ""
-    assert cursor.HOST.format_reply(kinds[events.PROMPT], Reply()) == ""
 
 
 def test_a_session_from_its_start_to_its_end(place: Place, repo: Path, tmp_path: Path) -> None:
@@ -199,51 +136,6 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     ]
     install.run(place, "cursor", "user", str(home), remove=True)
     assert sorted(path.name for path in home.iterdir()) == [".agent-memory"]
-
-
-def test_whose_session_a_file_is() -> None:
-    lines = DATA.splitlines(keepends=True)
-    assert cursor_transcript.READER.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
-    assert cursor_transcript.READER.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity(
-        "s-1", "a-2"
-    )
-
-
-BLOCK = odd(
-    {
-        "type": st.sampled_from(["text", "tool_use"]),
-        "name": st.just("Write"),
-        "text": st.sampled_from(
-            [
-                "hi",
-                "<user_query>q</user_query>",
-                "[REDACTED]",
-                "<a>b</a>",
-                "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>",
-                "<timestamp>Monday, Feb 31, 0001, 2:21 AM (UTC+99:99)</timestamp>",
-            ]
-        ),
-        "input": JSON,
-    }
-)
-LINE = odd(
-    {
-        "role": st.sampled_from(["user", "assistant"]),
-        "type": st.just("turn_ended"),
-        "message": odd({"content": st.lists(BLOCK, max_size=3)}),
-    }
-)
-
-
-@given(file_of(LINE), st.lists(st.integers(0, 400), max_size=3))
-@examples(60)
-def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
-    data: bytes, cuts: list[int]
-) -> None:
-    whole = cursor_transcript.READER.read_transcript(data, IDENTITY, start=0)
-    assert can_be_kept(whole)
-    steps = in_steps(reads("cursor", IDENTITY, data), data, [min(cut, len(data)) for cut in cuts])
-    assert steps.messages == whole.messages
 
 
 def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,8 +16,25 @@ from memfs.hosts import jsonc_edit
 from memfs.ops import install
 from memfs.ops.install import SettingsEdit
 from memfs.store.blocks import Place
-from tests.hosts.settings_samples import SAMPLES, Sample
+from tests.hosts.reading import FIXTURES
 
+
+class Sample(NamedTuple):
+    """A settings file as people have them; `refused` is a part of why nothing may be written.
+
+    A path begins at the project's folder in the scopes project and local, else at the home folder.
+    """
+
+    name: str
+    host: str
+    scope: str
+    path: str
+    text: str
+    refused: str
+
+
+LINES = (FIXTURES / "settings.jsonl").read_text().splitlines()
+SAMPLES = {each.name: each for each in (Sample(**json.loads(line)) for line in LINES)}
 KEPT = {name: each for name, each in SAMPLES.items() if not each.refused}
 REFUSED = {name: each for name, each in SAMPLES.items() if each.refused}
 SCAFFOLD = {"version": 1, "$schema": "https://opencode.ai/config.json"}

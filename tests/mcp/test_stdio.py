@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import anyio
 import mcp_types as types
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
@@ -41,10 +36,6 @@ def served(place: Place, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     running.end_all(home)
 
 
-def started(repo: Path, session: str) -> None:
-    assert running.begins(running.hook(running.payload(repo, "SessionStart", session=session)))
-
-
 def arguments(repo: Path, session: str, prompt: str = "go on with it") -> dict[str, object]:
     return {
         "host": "claude",
@@ -60,135 +51,30 @@ def call(name: str, given: object, **more: object) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
 
 
-def asked(repo: Path, *lines: str) -> list[dict[str, Any]]:
-    """Return what a server says to lines of a client that never introduced itself."""
-    with subprocess.Popen(
-        [sys.executable, "-c", START, "mcp"], cwd=repo, stdin=-1, stdout=-1, stderr=-1
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write("".join(f"{line}\n" for line in lines).encode())
-        process.stdin.flush()
-        first = process.stdout.readline()
-        process.stdin.close()
-        assert process.wait(running.LONG) == 0
-        return [json.loads(line) for line in (first, *process.stdout)]
-
-
-@pytest.mark.parametrize("meta", [{}, META], ids=["older", "2026-07-28"])
-def test_a_hook_is_answered_before_a_client_has_introduced_itself(
-    served: Place, repo: Path, meta: dict[str, object]
-) -> None:
-    started(repo, "s")
+def test_a_hook_is_answered_by_the_service(served: Place, repo: Path) -> None:
+    assert running.begins(running.hook(running.payload(repo, "SessionStart", session="s")))
     edit.run(served, [Append("human", "Name: Alice")], Origin())
-    (answer,) = asked(repo, json.dumps(call(stdio.TOOL, arguments(repo, "s"), **meta)))
-    assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
-    assert answer["result"].get("resultType") == ("complete" if meta else None)
-    result = types.CallToolResult.model_validate(answer["result"])
-    told = json.loads(said(result))["hookSpecificOutput"]["additionalContext"]
-    assert "+ Name: Alice" in told
-    (again,) = asked(repo, json.dumps(call(stdio.TOOL, arguments(repo, "s"), **meta)))
-    assert said(types.CallToolResult.model_validate(again["result"])) == stdio.QUIET, "it was taken"
-
-
-@pytest.mark.usefixtures("served")
-@pytest.mark.parametrize(
-    "line",
-    [
-        call("core_memory_append", {"label": "human", "content": '"memory_hook"'}),
-        {**call(stdio.TOOL, {}), "method": "prompts/get"},
-    ],
-)
-def test_what_only_looks_like_one_is_answered_as_what_it_is(
-    repo: Path, line: dict[str, object]
-) -> None:
-    assert "error" in asked(repo, json.dumps(line))[0], "nobody introduced themselves"
-
-
-@pytest.mark.usefixtures("served")
-def test_broken_lines_end_nothing(repo: Path) -> None:
-    started(repo, "s")
-    broken = [
-        '"memory_hook"',
-        '{"memory_hook"',
-        '["memory_hook"]',
-        '{"id": 1, "params": "memory_hook"}',
-    ]
-    broken.append('["memory_hook",' + "[" * 5000 + "]" * 5000 + "]")
-    odd = [json.dumps({**call(stdio.TOOL, {}), "params": wrong}) for wrong in (None, [stdio.TOOL])]
-    answers = asked(repo, *broken, *odd, json.dumps(call(stdio.TOOL, arguments(repo, "s"))))
-    (result,) = [answer["result"] for answer in answers if "result" in answer]
-    assert result["content"] == [{"type": "text", "text": stdio.QUIET}]
-
-
-@pytest.mark.usefixtures("place")
-def test_what_the_service_does_not_answer_at_once_is_answered_all_the_same(repo: Path) -> None:
-    server = StdioServerParameters(
-        command=sys.executable, args=["-c", START, "mcp"], cwd=str(repo), env=dict(os.environ)
-    )
-
-    async def test() -> None:
-        async with Client(server, mode="2026-07-28") as session:
-            first = await session.call_tool(stdio.TOOL, arguments(repo, "unknown"))
-            assert "Core memory" in said(first)
-
-    run(test)
-
-
-def test_answers_do_not_get_between_each_other(served: Place, repo: Path) -> None:
-    """Those of tools are larger than what a pipe takes at once."""
-    started(repo, "s")
-    edit.run(served, [Append("system_rules", "x" * 4000)], Origin())
-    read: dict[str, object] = {"label": "system_rules"}
 
     async def test() -> None:
         async with client(repo) as session:
-            texts: list[str] = []
-
-            async def ask(name: str, given: dict[str, object]) -> None:
-                texts.append(said(await session.call_tool(name, given)))
-
-            async with anyio.create_task_group() as tasks:
-                for number in range(40):
-                    tasks.start_soon(ask, stdio.TOOL, arguments(repo, "s", f"go on {number}"))
-                    tasks.start_soon(ask, "core_memory_read", read)
-            assert sum("x" * 4000 in text and "Core memory" not in text for text in texts) >= 40
-            assert len(texts) == 80
+            told = json.loads(said(await session.call_tool(stdio.TOOL, arguments(repo, "s"))))
+            assert "+ Name: Alice" in told["hookSpecificOutput"]["additionalContext"]
 
     run(test)
 
 
-@pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("meta", [{}, META], ids=["older", "2026-07-28"])
-def test_a_hook_does_not_wait_behind_a_slow_call(repo: Path, meta: dict[str, object]) -> None:
-    """No service answers it; the tool waits for a pipe, so it is as slow as can be."""
-    pipe = repo / "pipe"
-    os.mkfifo(pipe)
-    code = f"""
-import sys
-from memfs.cli import main
-from memfs.tools import calls
-run = calls.run
-calls.run = lambda *given: (open({str(pipe)!r}).read(), run(*given))[1]
-sys.argv[1:] = ["mcp"]
-main.main()
-"""
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
-    with subprocess.Popen([sys.executable, "-c", code], cwd=repo, stdin=-1, stdout=-1) as process:
-        assert process.stdin
-        assert process.stdout
-        for line in (
-            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
-            {**call("core_memory_read", {}, **meta), "id": 2},
-            {**call(stdio.TOOL, arguments(repo, "s"), **meta), "id": 3},
-        ):
-            process.stdin.write(f"{json.dumps(line)}\n".encode())
-        process.stdin.flush()
-        assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 3]
-        pipe.write_text("")
-        assert json.loads(process.stdout.readline())["id"] == 2
-        process.stdin.close()
-        assert process.wait(running.LONG) == 0
+def test_answers_do_not_get_between_each_other(place: Place, repo: Path) -> None:
+    """Those of tools are more than a pipe takes at once; the thread that reads answers pings."""
+    edit.run(place, [Append("system_rules", "x" * 4000)], Origin())
+    lines: list[dict[str, object]] = []
+    for number in range(40):
+        lines.append({**call("core_memory_read", {"label": "system_rules"}, **META), "id": number})
+        lines.append({"id": f"p{number}", "method": "ping"})
+    text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    words = [sys.executable, "-c", START, "mcp"]
+    done = subprocess.run(words, cwd=repo, input=text, capture_output=True, text=True, check=True)
+    found = {json.loads(line)["id"] for line in done.stdout.splitlines()}
+    assert found == {line["id"] for line in lines}
 
 
 @pytest.mark.usefixtures("place")

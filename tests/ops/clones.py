@@ -13,13 +13,21 @@ BOB = {"name": "Bob", "email": "bob@example.invalid"}
 ME = {"name": "Tester", "email": "tester@example.invalid"}
 
 
-def git(folder: Path, *words: str, who: dict[str, str] = ME) -> str:
+def git(folder: Path, *words: str, who: dict[str, str] = ME, at: str = "") -> str:
     told = ["-c", f"user.name={who['name']}", "-c", f"user.email={who['email']}"]
     environment = {"GIT_CONFIG_GLOBAL": "/dev/null", "PATH": "/usr/bin:/bin:/usr/local/bin"}
+    environment |= {f"GIT_{role}_DATE": at for role in ("AUTHOR", "COMMITTER") if at}
     done = subprocess.run(
         ["git", "-C", str(folder), *told, *words], check=True, capture_output=True, env=environment
     )
     return done.stdout.decode()
+
+
+def commit(folder: Path, subject: str = "memory", *words: str) -> str:
+    """Commit all files; return the commit."""
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", subject, *words)
+    return git(folder, "rev-parse", "HEAD").strip()
 
 
 def tell(folder: Path, kind: str = START, session: str = "s1") -> Reply:
@@ -29,8 +37,7 @@ def tell(folder: Path, kind: str = START, session: str = "s1") -> Reply:
 def committed(place: Place, repo: Path) -> None:
     for key in ("name", "email"):
         git(repo, "config", f"user.{key}", ME[key])
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "store")
+    commit(repo, "store")
 
 
 def by_bob(clone: Path, repo: Path, label: str, text: str, subject: str = "tighten") -> None:

@@ -53,19 +53,13 @@ def everything(place: Place) -> dict[str, bytes]:
 
 
 def said(*texts: str, **more: object) -> str:
-    lines = []
-    for number, text in enumerate(texts):
-        lines.append(
-            {
-                "id": f"m{number}",
-                "session": "s",
-                "host": "claude",
-                "project": "/p",
-                "branch": "",
-                "at": "",
-                "role": "user",
-                "text": text,
-                **more,
-            }
-        )
+    row = {
+        "session": "s",
+        "host": "claude",
+        "project": "/p",
+        "branch": "",
+        "at": "",
+        "role": "user",
+    }
+    lines = [{"id": f"m{number}", **row, "text": text, **more} for number, text in enumerate(texts)]
     return "".join(json.dumps(line) + "\n" for line in lines)

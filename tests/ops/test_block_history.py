@@ -8,28 +8,15 @@ import pytest
 from memfs.core.body_edits import Append, Create, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
-from memfs.ops import edit, history, show, undo
-from memfs.store import blocks
+from memfs.ops import edit, history, init, show, undo
+from memfs.store import block_history, blocks
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
 from memfs.tools.calls import ToolCall
 from memfs.tools.tool_context import ToolContext
+from tests.ops.clones import BOB, commit, git
 
 RULES = ".agent-memory/blocks/system_rules.md"
-
-
-def git(folder: Path, *words: str, who: str = "Tester", at: str = "") -> str:
-    told = ["-c", f"user.name={who}", "-c", f"user.email={who.lower()}@example.invalid"]
-    dates = {f"GIT_{role}_DATE": at for role in ("AUTHOR", "COMMITTER") if at}
-    environment = {
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "PATH": "/usr/bin:/bin:/usr/local/bin",
-        **dates,
-    }
-    done = subprocess.run(
-        ["git", "-C", str(folder), *told, *words], check=True, capture_output=True, env=environment
-    )
-    return done.stdout.decode()
 
 
 def run(place: Place, *wanted: Append, at: str, patch: pytest.MonkeyPatch) -> None:
@@ -51,12 +38,25 @@ def shared(
     git(tmp_path, "clone", "-q", str(repo), "bob")
     theirs = tmp_path / "bob" / RULES
     theirs.write_text(theirs.read_text().replace("first", "first, by Bob"))
-    git(tmp_path / "bob", "commit", "-qam", "sharpen", who="Bob", at="2026-05-05T10:00:00Z")
+    git(tmp_path / "bob", "commit", "-qam", "sharpen", who=BOB, at="2026-05-05T10:00:00Z")
     theirs.write_text(theirs.read_text() + "from Bob\n")
-    git(tmp_path / "bob", "commit", "-qam", "one more", who="Bob", at="2026-05-06T10:00:00Z")
+    git(tmp_path / "bob", "commit", "-qam", "one more", who=BOB, at="2026-05-06T10:00:00Z")
     git(repo, "pull", "-q", str(tmp_path / "bob"), "main")
     monkeypatch.setenv("MEMFS_NOW", "2026-05-07T10:00:00Z")
     return place, repo
+
+
+def test_the_last_states_are_the_same_read_from_the_end(
+    shared: tuple[Place, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, repo = shared
+    run(place, Append("persona", "x"), at="2026-05-08T10:00:00Z", patch=monkeypatch)
+    git(repo, "commit", "-qam", "late", at="2026-05-09T10:00:00Z")
+    run(place, Append("human", "y"), at="2026-05-10T10:00:00Z", patch=monkeypatch)
+    every = [each.id for each in history.log(place)]
+    monkeypatch.setattr(block_history, "_TAIL", 10)
+    for most in range(1, len(every) + 1):
+        assert [each.id for each in history.log(place, limit=most)] == every[:most]
 
 
 def test_edits_of_one_millisecond_are_listed_as_they_were_made(place: Place) -> None:
@@ -75,17 +75,13 @@ def test_log_joins_edits_and_commits_each_state_once(shared: tuple[Place, Path])
     ids = git(repo, "log", "--format=%H", "--", RULES).split()
     found = history.log(place, "system_rules")
     told = [(e.op, e.actor.partition(" <")[0], e.reason, e.commit) for e in found]
-    assert (
-        told
-        == [
-            ("adopt", "Bob", f"commit {ids[0][:7]}: one more", ids[0]),
-            ("commit", "Bob", "sharpen", ids[1]),
-            ("append", "agent", "", ids[2]),
-            ("adopt", "Tester", f"commit {ids[3][:7]}: store", ids[3]),
-            ("create", "system", "memfs init", ""),
-        ]
-        or told[3][1] == "user"
-    )
+    assert told == [
+        ("adopt", "Bob", f"commit {ids[0][:7]}: one more", ids[0]),
+        ("commit", "Bob", "sharpen", ids[1]),
+        ("append", "agent", "", ids[2]),
+        ("adopt", "Tester", f"commit {ids[3][:7]}: store", ids[3]),
+        ("create", "system", "memfs init", ""),
+    ]
     assert len(history.log(place, "system_rules", 2)) == 2
 
 
@@ -133,9 +129,8 @@ def test_in_a_clone_without_a_journal_git_tells_it_all(
     assert [e.op for e in history.log(place, "system_rules")] == ["commit"] * 4
     assert {e.label for e in history.log(place)} >= {"persona", "system_rules"}
     assert "+from Bob" in history.diff(place, "system_rules").text
-    assert [
-        line.source.actor[:3] for line in history.blame(place, "system_rules") if line.source
-    ] == ["Bob", "Tes", "Tes", "Bob"]
+    sources = (line.source for line in history.blame(place, "system_rules"))
+    assert [each.actor[:3] for each in sources if each] == ["Bob", "Tes", "Tes", "Bob"]
 
 
 def test_a_block_put_back_by_git_is_adopted_and_not_put_forward_again(
@@ -161,8 +156,6 @@ def test_a_block_put_back_by_git_is_adopted_and_not_put_forward_again(
 
 
 def test_without_git_the_journal_alone_is_told(tmp_path: Path, home: Path) -> None:
-    from memfs.ops import init
-
     (tmp_path / "plain").mkdir()
     init.run(str(tmp_path / "plain"), str(home))
     place = blocks.find_place(str(tmp_path / "plain"))
@@ -177,8 +170,6 @@ def test_after_a_merge_every_state_has_the_label_of_a_block(
     tmp_path: Path, home: Path, folder: str, driver: bool
 ) -> None:
     """git leaves files beside a block where a file and a folder, or two renames, collide."""
-    from memfs.ops import init
-
     top = tmp_path / "merged"
     git(tmp_path, "init", "-q", "-b", "main", str(top))
     project = top / folder
@@ -191,15 +182,13 @@ def test_after_a_merge_every_state_has_the_label_of_a_block(
         git(top, "config", "--unset", "merge.memfs.driver")
     edit.run(place, [Create("notes", "Notes", "one"), Create("services/api", "API")], Origin())
     notes, api = (project / ".agent-memory/blocks" / name for name in ("notes.md", "services"))
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "store")
+    commit(top, "store")
     git(top, "checkout", "-qb", "side")
     edit.run(place, [Append("services/api", "side")], Origin())
     notes.unlink()
     notes.mkdir()
     (notes / "deep.md").write_text("below\n")
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "side")
+    commit(top, "side")
     git(top, "checkout", "-q", "main")
     edit.run(place, [Append("services/api", "main")], Origin())
     notes.write_text(notes.read_text() + "by hand\n")
@@ -207,8 +196,7 @@ def test_after_a_merge_every_state_has_the_label_of_a_block(
     with pytest.raises(subprocess.CalledProcessError):
         git(top, "merge", "side")
     (api / "api.md.orig").write_text((api / "api.md").read_text())
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "merged by hand")
+    commit(top, "merged by hand")
     names = git(top, "ls-files").split()
     assert sum(name.endswith(("notes.md~HEAD", "api.md.orig")) for name in names) == 2
     known = {"notes", "services/api", "persona", "system_rules", "human"}

@@ -85,7 +85,7 @@ def check_fix(place: Place, home: str, laid: dict[str, tuple[Path, str, bytes]])
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 6))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 6))]
 )
 def test_broken_files_go_through_everything(place: Place, home: Path, seed: int) -> None:
     laid = lay_out(place, list(broken(60, seed)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from memfs.ops import check
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+from tests.ops.clones import commit, git
 
 PACKAGE = {
     "scripts": {"test:e2e": "playwright test", "lint": "eslint ."},
@@ -30,46 +30,23 @@ MEMORY = """\
 """
 
 
-def git(repo: Path, *words: str) -> str:
-    who = ("-c", "user.name=A", "-c", "user.email=a@b.example")
-    done = subprocess.run(["git", *who, *words], cwd=repo, check=True, capture_output=True)
-    return done.stdout.decode().strip()
-
-
 def write(repo: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / name).write_text(text)
 
 
-def commit(repo: Path, message: str) -> str:
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", message)
-    return git(repo, "rev-parse", "HEAD")
-
-
 @pytest.fixture
 def shop(repo: Path, place: Place, memfs: Run) -> Path:
     """A project whose memory is right, in its first commit."""
     body = "".join(f"    rate_{n} = {n}\n" for n in range(20))
-    write(
-        repo,
-        {
-            "src/pricing.py": f"def vat_for_line(x):\n{body}    return x\n",
-            "src/legacy.py": "x = 1\n",
-            "ui/a.html": "<p>one</p>\n" * 9,
-            "ui/b.html": "<p>two</p>\n" * 9,
-            "package.json": json.dumps(PACKAGE),
-            "package-lock.json": "{}",
-            ".nvmrc": "18\n",
-            ".env.example": "SHOP_KEY=\n",
-        },
-    )
-    for words in (
-        ["create", "shop", "--description", "The shop"],
-        ["edit", "shop", "--set", MEMORY],
-    ):
-        assert memfs(*words).code == 0
+    files = {"src/pricing.py": f"def vat_for_line(x):\n{body}    return x\n"}
+    files |= {"src/legacy.py": "x = 1\n", "ui/a.html": "<p>one</p>\n" * 9}
+    files |= {"ui/b.html": "<p>two</p>\n" * 9, "package.json": json.dumps(PACKAGE)}
+    files |= {"package-lock.json": "{}", ".nvmrc": "18\n", ".env.example": "SHOP_KEY=\n"}
+    write(repo, files)
+    assert memfs("create", "shop", "--description", "The shop").code == 0
+    assert memfs("edit", "shop", "--set", MEMORY).code == 0
     commit(repo, "first")
     return repo
 
@@ -81,16 +58,11 @@ def change_all(shop: Path) -> str:
     git(shop, "mv", "ui", "web/ui2")
     scripts = {"e2e": "playwright test", "lint": "eslint ."}
     package = {"scripts": scripts, "dependencies": {"react": "^19.0.0"}}
-    write(
-        shop,
-        {
-            "src/tax.py": text.replace("vat_for_line", "vat_of"),
-            "package.json": json.dumps(package),
-            "pnpm-lock.yaml": "",
-            ".nvmrc": "22\n",
-            ".env.example": "STORE_KEY=\n",
-        },
-    )
+    files = {
+        "src/tax.py": text.replace("vat_for_line", "vat_of"),
+        "package.json": json.dumps(package),
+    }
+    write(shop, {**files, "pnpm-lock.yaml": "", ".nvmrc": "22\n", ".env.example": "STORE_KEY=\n"})
     return commit(shop, "tax: renamed")
 
 
@@ -145,7 +117,7 @@ def test_a_pull_request_hears_of_what_it_caused(shop: Path, place: Place) -> Non
     path.write_text(path.read_text() + "- and `src/legacy.py` again\n")
     commit(shop, "memory")
     assert run(place, base=first) == [("gone", "file", "src/legacy.py", "")]
-    last = git(shop, "rev-parse", "HEAD")
+    last = git(shop, "rev-parse", "HEAD").strip()
     git(shop, "mv", str(path), str(path.with_name("store.md")))
     package = json.loads((shop / "package.json").read_text())
     write(shop, {"package.json": json.dumps(package | {"private": True})})
@@ -236,7 +208,7 @@ def test_a_date_that_is_past_is_due(shop: Path, place: Place) -> None:
     assert (found.state, found.said, found.line) == ("due", "review_after: 2020-01-31", 2)
 
 
-def test_where_git_is_not_it_says_so(tmp_path: Path, home: Path) -> None:
+def test_where_git_is_not_it_says_so(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path / "plain")
@@ -264,7 +236,7 @@ def test_the_command_says_it_and_ends_with_1(shop: Path, memfs: Run) -> None:
 
 
 def test_files_are_checked_where_there_is_no_memory(
-    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, memfs: Run
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memfs: Run
 ) -> None:
     bare = tmp_path / "bare"
     write(bare, {"AGENTS.md": "See `src/a.py`.\n"})

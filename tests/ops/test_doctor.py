@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 from memfs.core.body_edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import archive, brief, doctor, edit, history, install, undo
+from memfs.ops import archive, brief, doctor, edit, history, install, show, undo
 from memfs.ops.doctor import Finding
 from memfs.store import blocks, sessions, spool
 from memfs.store.blocks import Place
@@ -23,6 +24,7 @@ from memfs.store.sessions import ShownState
 Write = Callable[[str, str], Path]
 HEAD = "---\ndescription: mine\nlimit: 500\n"
 LONG = "k: [a\n" * 3000
+CONFLICT = "<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n"
 FIXES = "memfs doctor --fix repairs it, and saves the old file"
 
 
@@ -63,55 +65,25 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what", "hint"),
     [
-        (
-            f"{HEAD}limit: 600\n---\nx\n",
-            4,
-            "front matter: while constructing a mapping, found duplicate key",
-            FIXES,
-        ),
+        (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
-        (
-            f"{HEAD}tags:\n\t- a\n---\nx\n",
-            5,
-            "front matter: while scanning for the next token, found character '\\t'",
-            FIXES,
-        ),
-        (
-            f"{HEAD}stray\n---\nx\n",
-            4,
-            "front matter: while scanning a simple key",
-            "mend it in an editor",
-        ),
+        (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "mend it in"),
         (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
         (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
         ("---\nlimit: 5\nx\n", 1, "front matter begins here and does not end", "put a line ---"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it counts", "move what"),
+        (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
         (
-            f"{HEAD}---\n---\nlimit: 5\n---\nx\n",
-            5,
-            "a second front matter: it counts as text",
-            "move what",
-        ),
-        (
-            f"{HEAD}---\na\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n",
+            f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
             6,
-            "merge conflict markers",
-            FIXES,
-        ),
-        (
-            f"{HEAD}---\na\n<<<<<<< x\nb\n>>>>>>> y\n",
-            6,
-            "merge conflict markers",
-            "resolve them in an editor",
+            "merge conflict",
+            "resolve them in",
         ),
         (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
         (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
         (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, at most 10,000", "mend it"),
-        (
-            f"{HEAD}a: {'[' * 90}\n---\nx\n",
-            1,
-            "front matter: nested more than 50 levels deep",
-            "mend it",
-        ),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "mend it"),
     ],
 )
 def test_each_fault_is_named_where_it_is(
@@ -173,15 +145,6 @@ def test_an_edit_leaves_nul_bytes_and_broken_front_matter_alone(
     assert "cannot describe 'odd'" in rejected(place, Describe("odd", {"limit": 400})).message
 
 
-def test_an_edit_does_not_bury_front_matter_without_its_fence(
-    place: Place, block_file: Write
-) -> None:
-    path = block_file("odd", f"{HEAD}first\n")
-    assert isinstance(edit.run(place, [Append("odd", "second")], Origin()), edit.Edited)
-    assert path.read_text() == f"{HEAD}first\nsecond\n"
-    assert "cannot describe 'odd'" in rejected(place, Describe("odd", {"pinned": False})).message
-
-
 def test_what_was_protected_stays_protected(place: Place, block_file: Write) -> None:
     for text in (
         f"{HEAD}read_only: true\nread_only: false\n---\nx\n",
@@ -215,14 +178,10 @@ def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
     block_file("notes-2", "taken\n")
     assert blocks.get(place, "notes").value == "lower\nmine"
     assert blocks.read_texts(place)["project:notes"] == first.read_text()
-    [found] = wrong(place, home)
-    assert found.text == f"{second} and {first} have one label"
+    assert [each.text for each in wrong(place, home)] == [f"{second} and {first} have one label"]
     assert mended(place, home) == [f"{second} is now project:notes-3"]
-    assert [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")] == [
-        "lower\nmine",
-        "taken",
-        "upper",
-    ]
+    found = [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")]
+    assert found == ["lower\nmine", "taken", "upper"]
     assert wrong(place, home) == []
     reason = f"{other}.md had the label of notes.md: by memfs doctor"
     assert history.log(place, "notes-3")[0].reason == reason
@@ -291,11 +250,8 @@ def test_private_files_are_closed_to_others(place: Place, home: Path) -> None:
         "project store: 1 files and folders made private",
         "user store: 2 files and folders made private",
     ]
-    assert [path.stat().st_mode & 0o777 for path in (journal, human, user / "blocks")] == [
-        0o600,
-        0o600,
-        0o700,
-    ]
+    modes = [path.stat().st_mode & 0o777 for path in (journal, human, user / "blocks")]
+    assert modes == [0o600, 0o600, 0o700]
     assert wrong(place, home) == []
 
 
@@ -386,10 +342,141 @@ def test_lines_that_are_no_facts_are_named(place: Place, home: Path) -> None:
     path = Path(place.home.root, "facts/2026-05.jsonl")
     path.parent.mkdir()
     fact = (
-        '{"id":"f","statement":"The port is 7741","confidence":0.9,"category":"config","at":""}\n'
+        b'{"id":"f","statement":"The port is 7741","confidence":0.9,"category":"config","at":""}\n'
     )
-    path.write_bytes(
-        fact.encode() + b"no json\n\n" + fact[:20].encode() + b"\n[1]\n\xff\n" + fact.encode()
-    )
+    path.write_bytes(fact + b"no json\n\n" + fact[:20] + b"\n[1]\n\xff\n" + fact)
     [found] = wrong(place, home)
     assert found.text == f"{path}: not read as facts: lines 2, 4, 5, 6"
+
+
+def test_a_file_that_is_too_large_is_shown_from_its_beginning(
+    place: Place, home: Path, block_file: Write
+) -> None:
+    path = block_file("big", f"{HEAD}---\nthe beginning\n")
+    with path.open("r+b") as handle:
+        handle.truncate(3 << 30)
+    session = Place(place.project, place.user, "s")
+    shown = brief.start(session).context
+    assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    assert "the beginning" in shown
+    assert brief.prompt(session, "hello there").context == ""
+    with path.open("r+b") as handle:
+        handle.truncate(4 << 30)
+    assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
+    refused = rejected(place, Append("big", "more"))
+    assert (
+        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
+    )
+    assert refused.hint.startswith("shorten it in an editor")
+    assert len(show.show_all(place)) == 4
+    assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
+    assert [entry.label for entry in history.log(place)][:1] == ["persona"]
+    [found] = wrong(place, home)
+    assert found.text == f"{path}: 4,294,967,296 bytes, a block has at most 262,144"
+    assert mended(place, home) == []
+    assert path.stat().st_size == 4 << 30
+
+
+def test_an_edit_does_not_make_a_block_too_large(place: Place, block_file: Write) -> None:
+    block_file("big", f"---\nlimit: 1000000\n---\n{'é' * 131_000}\n")
+    assert isinstance(edit.run(place, [Append("big", "x" * 50)], Origin()), edit.Edited)
+    assert "a block has at most 262,144" in rejected(place, Append("big", "x" * 500)).message
+
+
+def test_what_is_no_file_is_named_and_never_opened(
+    place: Place, home: Path, block_file: Write, tmp_path: Path
+) -> None:
+    folder = block_file("odd", "x\n").parent
+    (folder / "folder.md").mkdir()
+    (folder / "folder.md/in_it.md").write_text("x\n")
+    os.mkfifo(folder / "fifo.md")
+    os.chdir(folder)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.md")
+    (folder / "gone.md").symlink_to(folder / "not-there")
+    (tmp_path / "outside.md").write_text("private")
+    (folder / "out.md").symlink_to(tmp_path / "outside.md")
+    (folder / "outside").symlink_to(tmp_path)
+    (folder / "inside.md").symlink_to(folder / "odd.md")
+    found = {each.text for each in wrong(place, home)}
+    assert found == {
+        f"{folder}/folder.md/in_it.md is no block: a file too deep",
+        f"{folder}/fifo.md is no block: a FIFO",
+        f"{folder}/socket.md is no block: a socket",
+        f"{folder}/gone.md is no block: a link",
+        f"{folder}/out.md is no block: a link",
+        f"{folder}/outside is no block: a link",
+        f"{folder}/inside.md is no block: a link",
+    }
+    assert "private" not in brief.start(Place(place.project, place.user, "s")).context
+    assert mended(place, home) == []
+    assert len(list(folder.iterdir())) == 10
+
+
+@pytest.mark.usefixtures("bound")
+def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Write) -> None:
+    path = block_file("odd", "x\n")
+    inner = block_file("sub/inner", "y\n").parent
+    path.chmod(0)
+    inner.chmod(0)
+    shown = brief.start(Place(place.project, place.user, "s")).context
+    assert "(its file cannot be read; run memfs doctor)" in shown
+    found = {each.text for each in wrong(place, home)}
+    assert f"{path}: cannot be read: Permission denied" in found
+    assert f"{inner}: cannot be read: Permission denied" in found
+    assert mended(place, home) == []
+    inner.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("data", "level", "said"),
+    [
+        (b"---\ntags: [red\n---\nbody\n", "error", ":3: front matter"),
+        ("---\ntags: [red]\n---\nbody\n".encode("utf-16"), "error", ":1: it is UTF-16, not UTF-8"),
+        (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
+        (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
+        (b"---\nimportance: high\n---\nbody\n", "warning", ": importance is 'high', which is not"),
+        (b"---\nimportance: 11\n---\nbody\n", "warning", ": importance is 11, which is not used"),
+        (b"---\ntags: {a: b}\n---\nbody\n", "warning", ": tags is {'a': 'b'}, which is not used"),
+        (b"---\ncreated_at: soon\n---\nbody\n", "warning", ": created_at is 'soon', which is not"),
+    ],
+)
+def test_a_passage_that_is_broken_is_named(
+    place: Place, home: Path, data: bytes, level: str, said: str
+) -> None:
+    path = Path(place.home.root, "archive/mine/odd.md")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    [found] = [each for each in doctor.run(place, str(home)) if str(path) in each.text]
+    assert (found.level, said in found.text) == (level, True), found.text
+    assert found.hint
+    assert "doctor --fix" not in found.hint
+    assert path.read_bytes() == data
+
+
+def test_nothing_is_said_of_whole_ones(place: Place, home: Path) -> None:
+    archive.run(place, "We chose httpx.", importance=10, tags=("a", "b"), origin=Origin())
+    path = Path(place.home.root, "archive/mine/plain.md")
+    path.parent.mkdir(parents=True)
+    path.write_text("---\ntags: red, blue\ncreated_at: 2026-05-03\n---\nWritten by hand.\n")
+    assert not [each for each in doctor.run(place, str(home)) if "archive/" in each.text]
+
+
+def test_nested_keys_variables_and_kinds(
+    place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [each.text for each in wrong(place, home)] == []
+    path = Path(place.home.root, "config.yaml")
+    path.write_text(
+        "memfs: 1\ncontext: {max_tokenz: 1}\nmemory_blocks:\n"
+        "  notes: {type: facts, capacty: {max_items: 3}}\n"
+        "  more: {type: facts, config: {confidence: 3}}\n"
+    )
+    monkeypatch.setenv("MEMFS_HOOK_RECALL", "3")
+    unknown = "unknown key 'context.max_tokenz'; did you mean max_tokens?"
+    assert [each.text for each in wrong(place, home)] == [
+        f"{path}:2: {unknown}",
+        "MEMFS_HOOK_RECALL: memfs knows no such variable; did you mean MEMFS_HOOKS_RECALL?",
+        "memory_blocks.notes has no capacty (did you mean capacity?)",
+        "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 from tests.forked import MEMFS
+from tests.ops import clones
 from tests.terminal import type_into
 
 PACKAGE = {
@@ -79,8 +79,7 @@ def commit(repo: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / name).write_text(text)
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    clones.commit(repo)
 
 
 def render(place: Place) -> str:

@@ -117,7 +117,7 @@ KEYS = st.dictionaries(
 )
 
 
-@examples(60)
+@examples(30)
 @given(
     keys=KEYS,
     pinned=st.booleans(),
@@ -196,9 +196,8 @@ def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> Non
     static.write_entry(place.home, "http/limits", "five", "reference", ("http",))
     fact = {"id": "f", "statement": "Port is\n7741", "confidence": 0.9, "category": "config"}
     gone = {**fact, "id": "g", "statement": "Port is 1", "status": "superseded"}
-    lines = "".join(
-        json.dumps({**each, "at": "2026-05-01T00:00:00Z"}) + "\n" for each in (fact, gone)
-    )
+    dated = ({**each, "at": "2026-05-01T00:00:00Z"} for each in (fact, gone))
+    lines = "".join(json.dumps(each) + "\n" for each in dated)
     put(f"{place.home.root}/facts/2026-05.jsonl", lines)
     convert(place, "server-memory", tmp_path / "m.jsonl")
     found = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]

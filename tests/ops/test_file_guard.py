@@ -134,7 +134,7 @@ def test_other_files_are_none_of_our_business(place: Place, repo: Path, path: st
 
 
 def test_a_store_that_is_not_trusted_is_left_alone(
-    place: Place, repo: Path, block_file: BlockFile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    repo: Path, block_file: BlockFile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = block_file("notes", "x\n")
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.body_edits import Append, Describe
-from memfs.core.errors import MemfsError, NotFoundError, StoreError
+from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import Origin
 from memfs.hosts.marked_section import MARKS
 from memfs.importers import foreign_files, importing
@@ -359,7 +359,7 @@ def test_labels_are_valid_and_tell_files_apart(
     assert blocks.get(place, label).value == "text"
 
 
-def test_a_file_elsewhere_can_be_named(place: Place, repo: Path, tmp_path: Path) -> None:
+def test_a_file_elsewhere_can_be_named(place: Place, tmp_path: Path) -> None:
     path = put(tmp_path, "other/CLAUDE.md", "text")
     assert became(bring(place, path)) == {str(path): "claude"}
     assert blocks.get(place, "claude").meta["source"] == "claude: CLAUDE.md"
@@ -376,15 +376,6 @@ def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
         bring(place, place.home.root)
     inside = f"{place.home.root}/blocks/persona.md"
     assert list(became(bring(place, inside)).values()) == ["it is in the store already"]
-
-
-def test_an_export_is_imported_alone() -> None:
-    assert importing.find_export(()) == ""
-    assert importing.find_export(("m.zip",)) == "m.zip"
-    assert importing.find_export(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
-    for paths in (("m.zip", "CLAUDE.md"), ("a.zip", "b.tar.gz")):
-        with pytest.raises(MemfsError, match="one is imported alone"):
-            importing.find_export(paths)
 
 
 def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file: object) -> None:

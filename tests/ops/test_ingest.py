@@ -102,9 +102,8 @@ def test_what_is_of_no_project_is_found_in_no_project(
     def found(where: Place) -> list[str]:
         assert index_sources.sync(where, embed=False) is not None
         engine = index_sources.open_engine(where.home, where.home.index, None)
-        return [
-            hit.id for hit in engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
-        ]
+        hits = engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
+        return [hit.id for hit in hits]
 
     assert found(place) == ["claude/a/u-a"]
     assert found(blocks.find_place(other.top)) == []
@@ -368,10 +367,8 @@ def test_files_that_are_no_transcripts_are_skipped_with_the_reason(
     (folder / "journal.jsonl").write_text('{"what": "somebody else\'s"}\n')
     done = everything(home)
     skipped = {(os.path.basename(path), why) for path, why in done.total.skipped or []}
-    assert skipped == {
-        ("empty.jsonl", transcript_files.EMPTY),
-        ("journal.jsonl", transcript_files.UNKNOWN),
-    }
+    kinds = {"empty.jsonl": transcript_files.EMPTY, "journal.jsonl": transcript_files.UNKNOWN}
+    assert skipped == set(kinds.items())
     assert (done.total.files, done.total.messages) == (3, 1)
 
 

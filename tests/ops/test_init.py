@@ -2,23 +2,21 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from pathlib import Path
 
 from memfs.ops import init
 from memfs.store import blocks
+from tests.ops.clones import git
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_a_new_project(repo: Path, home: Path) -> None:
-    made = init.run(str(repo), str(home))
+    (repo / "src/deep").mkdir(parents=True)
+    made = init.run(str(repo / "src/deep"), str(home))
     assert made.store == f"{repo}/.agent-memory"
     assert {os.path.relpath(path, repo) for path in made.created if path.startswith(str(repo))} == {
         ".agent-memory/config.yaml",
@@ -36,11 +34,6 @@ def test_again_changes_nothing(repo: Path, home: Path) -> None:
     before = tree(repo / ".agent-memory"), tree(home)
     assert init.run(str(repo), str(home)).created == ()
     assert (tree(repo / ".agent-memory"), tree(home)) == before
-
-
-def test_from_a_subfolder_it_is_at_the_top(repo: Path, home: Path) -> None:
-    (repo / "src/deep").mkdir(parents=True)
-    assert init.run(str(repo / "src/deep"), str(home)).store == f"{repo}/.agent-memory"
 
 
 def test_a_plain_folder_works_too(tmp_path: Path, home: Path) -> None:
@@ -70,11 +63,7 @@ def test_local_is_ignored_by_git_and_private(repo: Path, home: Path) -> None:
     (repo / ".agent-memory").mkdir()
     (repo / ".agent-memory/.gitignore").write_text("# theirs\n")
     init.run(str(repo), str(home))
-    status = subprocess.run(
-        ["git", "-C", str(repo), "status", "--porcelain", "--untracked-files=all"],
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
+    status = git(repo, "status", "--porcelain", "--untracked-files=all")
     assert "config.yaml" in status
     assert "local/" not in status
     assert stat.S_IMODE((repo / ".agent-memory/local").stat().st_mode) == 0o700

@@ -16,24 +16,9 @@ from memfs.ops import install
 from memfs.ops.doctor import hosts as doctor_hosts
 from memfs.store.blocks import Place
 
-FOREIGN = """{
-    "model": "opus",
-    "hooks": {
-        "Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}],
-        "PreToolUse": []
-    },
-    "permissions": {"allow": ["Bash(ls:*)"]}
-}"""
-EVENTS = [
-    "SessionStart",
-    "SubagentStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "Stop",
-    "PreCompact",
-    "SessionEnd",
-]
+EVENTS = (
+    "SessionStart SubagentStart UserPromptSubmit PreToolUse PostToolUse Stop PreCompact SessionEnd"
+)
 
 
 @pytest.fixture
@@ -59,7 +44,7 @@ def wire(
 
 def test_from_nothing_and_back(place: Place, path: Path, repo: Path) -> None:
     assert wire(place, path).outcome == "created"
-    assert list(json.loads(path.read_text())["hooks"]) == EVENTS
+    assert list(json.loads(path.read_text())["hooks"]) == EVENTS.split()
     assert wire(place, path).outcome == "unchanged"
     assert (repo / ".mcp.json").exists()
     assert wire(place, path, remove=True).outcome == "removed"
@@ -93,39 +78,6 @@ def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, own: Path, go
     command = group["hooks"][0]["command"].replace(gone, f"gone/{gone}")
     done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), "a prompt would be refused"
-
-
-def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path: Path) -> None:
-    path.parent.mkdir()
-    path.write_text(FOREIGN)
-    assert wire(place, path).outcome == "updated"
-    settings = json.loads(path.read_text())
-    assert settings["hooks"]["Stop"][0] == json.loads(FOREIGN)["hooks"]["Stop"][0]
-    assert len(settings["hooks"]["Stop"]) == 2
-    assert list(settings) == ["model", "hooks", "permissions", "enabledMcpjsonServers"]
-    assert settings["permissions"]["allow"] == ["Bash(ls:*)", "mcp__memfs"]
-    assert wire(place, path, remove=True).outcome == "updated"
-    assert path.read_text() == FOREIGN
-
-
-def test_what_others_wrote_meanwhile_stays(place: Place, path: Path) -> None:
-    wire(place, path)
-    settings = json.loads(path.read_text())
-    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "theirs"}]})
-    path.write_text(json.dumps(settings))
-    wire(place, path, remove=True)
-    assert json.loads(path.read_text()) == {
-        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}
-    }
-
-
-def test_an_entry_of_an_old_installation_is_replaced(place: Place, own: Path) -> None:
-    wire(place, own)
-    own.write_text(own.read_text().replace(sys.executable, "/gone/bin/python"))
-    assert wire(place, own).outcome == "updated"
-    assert "/gone/" not in own.read_text()
-    wire(place, own, remove=True)
-    assert "memfs" not in (own.read_text() if own.exists() else "")
 
 
 def test_a_dry_run_writes_nothing(place: Place, path: Path) -> None:
@@ -169,11 +121,9 @@ def test_the_tools_are_wired_with_the_hooks_in_every_scope(
         done = install.run(place, "claude", scope, str(home))
         assert tuple(Path(each.path) for each in done[:2]) == paths
         found = json.loads(paths[1].read_text())
-        server = (found["projects"][str(repo)] if scope == "local" else found)["mcpServers"][
-            "memfs"
-        ]
+        servers = (found["projects"][str(repo)] if scope == "local" else found)["mcpServers"]
         shared = scope == "project"
-        assert server == {
+        assert servers["memfs"] == {
             "type": "stdio",
             "command": "memfs" if shared else sys.executable,
             "args": ["mcp"] if shared else ["-P", "-c", "import memfs.__main__", "mcp"],
@@ -195,32 +145,9 @@ def test_without_the_tools_their_entries_go_and_the_brief_names_the_commands(
     assert "memfs" not in (repo / ".mcp.json").read_text()
     [group] = json.loads(path.read_text())["hooks"]["SessionStart"]
     payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
-    done = subprocess.run(
-        ["sh", "-c", group["hooks"][0]["command"]],
-        input=json.dumps(payload).encode(),
-        capture_output=True,
-        check=True,
-    )
+    command, data = group["hooks"][0]["command"], json.dumps(payload).encode()
+    done = subprocess.run(["sh", "-c", command], input=data, capture_output=True, check=True)
     assert "edit LABEL --append TEXT" in done.stdout.decode()
-
-
-def test_another_server_of_our_name_stops_it_before_anything_is_written(
-    place: Place, path: Path, repo: Path
-) -> None:
-    (repo / ".mcp.json").write_text('{"mcpServers": {"memfs": {"command": "theirs"}}}')
-    with pytest.raises(StoreError, match="another MCP server named memfs"):
-        wire(place, path)
-    assert not path.exists()
-    wire(place, path, tools=False)
-    assert path.exists()
-
-
-def test_hooks_that_would_run_twice_are_noticed(place: Place, path: Path, home: Path) -> None:
-    assert install.list_wired(place, "claude", str(home)) == []
-    wire(place, home / ".claude/settings.json")
-    with pytest.raises(StoreError, match=f"already, from {home}/.claude/settings.json"):
-        wire(place, path)
-    assert not path.exists()
 
 
 def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:
@@ -276,13 +203,10 @@ def test_hooks_that_are_all_switched_off_are_named(place: Place, home: Path) -> 
     assert f"{path}: Claude Code runs no hook, for disableAllHooks is on" in named
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"permissions": {"deny": ["Read(hooks/memfs_hook.py)"]}}',
-        '{"a": "memfs_hook.py", "hooks": {}}',
-    ],
-)
+NAMED = ('{"permissions": {"deny": ["Read(hooks/memfs_hook.py)"]}}', '{"a": "memfs_hook.py"}')
+
+
+@pytest.mark.parametrize("text", NAMED)
 def test_our_name_in_a_settings_file_is_not_our_hook(
     place: Place, path: Path, text: str, home: Path
 ) -> None:

@@ -35,11 +35,8 @@ def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
     assert config.read_text().startswith(TOML)
     found = tomllib.loads(config.read_text())["mcp_servers"]
     assert found["other"] == {"command": "x"}
-    assert found["memfs"] == {
-        "command": "memfs",
-        "args": ["mcp"],
-        "default_tools_approval_mode": "approve",
-    }
+    wanted = {"command": "memfs", "args": ["mcp"], "default_tools_approval_mode": "approve"}
+    assert found["memfs"] == wanted
     written = config.read_text()
     run(place, "codex")
     assert config.read_text() == written
@@ -91,14 +88,11 @@ def test_what_a_user_added_to_our_server_stays(place: Place, repo: Path) -> None
     assert json.loads(tools.read_text()) == found
     run(place, "codex")
     config = repo / ".codex/config.toml"
-    config.write_text(
-        config.read_text() + "startup_timeout_sec = 9\n[mcp_servers.memfs.env]\nA = 1\n"
-    )
+    more = "startup_timeout_sec = 9\n[mcp_servers.memfs.env]\nA = 1\n"
+    config.write_text(config.read_text() + more)
     run(place, "codex")
-    assert (
-        tomllib.loads(config.read_text())["mcp_servers"]["memfs"].items()
-        >= {"startup_timeout_sec": 9, "env": {"A": 1}}.items()
-    )
+    server = tomllib.loads(config.read_text())["mcp_servers"]["memfs"]
+    assert server.items() >= {"startup_timeout_sec": 9, "env": {"A": 1}}.items()
 
 
 def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path) -> None:
@@ -132,22 +126,13 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
 ) -> None:
     plugin, settings = repo / ".opencode/plugins/memfs.js", repo / "opencode.json"
     assert run(place, "opencode") == [plugin, settings]
-    assert json.loads(settings.read_text())["mcp"]["memfs"] == {
-        "type": "local",
-        "command": ["memfs", "mcp"],
-        "enabled": True,
-    }
+    wanted = {"type": "local", "command": ["memfs", "mcp"], "enabled": True}
+    assert json.loads(settings.read_text())["mcp"]["memfs"] == wanted
     command = settings_merge.list_words(plugin.read_text())
     assert command == ["memfs", "hook", "opencode", "mcp"]
-    payload = {
-        "hook_event_name": "SessionStart",
-        "host": "opencode",
-        "session_id": "s",
-        "cwd": str(repo),
-    }
-    done = subprocess.run(
-        command, input=json.dumps(payload).encode(), capture_output=True, check=True
-    )
+    said = {"hook_event_name": "SessionStart", "host": "opencode", "session_id": "s"}
+    data = json.dumps({**said, "cwd": str(repo)}).encode()
+    done = subprocess.run(command, input=data, capture_output=True, check=True)
     assert "Memory tools: core_memory_append, " in done.stdout.decode()
     assert run(place, "opencode", tools=False) == [plugin, settings]
     assert settings_merge.list_words(plugin.read_text())[-1] == "opencode"
@@ -157,18 +142,14 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
     assert sorted(path.name for path in repo.iterdir()) == [".agent-memory", ".git"]
 
 
-def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
-    place: Place, repo: Path, home: Path
-) -> None:
+def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(place: Place, home: Path) -> None:
     settings = home / ".config/opencode/opencode.jsonc"
     settings.parent.mkdir(parents=True)
     before = '{\n  "$schema": "./mine.json", // mine\n  "mcp": {"other": {"type": "remote"}}\n}\n'
     settings.write_text(before)
     done = install.run(place, "opencode", "user", str(home))
-    assert [each.path for each in done] == [
-        f"{home}/.config/opencode/plugins/memfs.js",
-        str(settings),
-    ]
+    plugin = f"{home}/.config/opencode/plugins/memfs.js"
+    assert [each.path for each in done] == [plugin, str(settings)]
     assert '"./mine.json", // mine' in settings.read_text()
     assert f'"{sys.executable}",' in settings.read_text()
     words = settings_merge.list_words(Path(done[0].path).read_text())

@@ -18,14 +18,10 @@ from memfs.hosts import settings
 from memfs.ops import doctor, init, install
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.ops.clones import git
 
 OWN = ".claude/settings.local.json"
 SHARED = ".claude/settings.json"
-
-
-def git(repo: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
-    return done.stdout.decode()
 
 
 def committable(repo: Path) -> list[str]:
@@ -201,7 +197,7 @@ def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
     assert remove or settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
 
 
-def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path, home: Path) -> None:
+def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path) -> None:
     below = repo / "a [b] * c"
     below.mkdir()
     (below / ".agent-memory").mkdir()

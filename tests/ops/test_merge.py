@@ -71,6 +71,9 @@ def test_a_folder_of_the_repository_is_not_taken_for_memfs(
     run(repo, "pull", "-q", "--no-rebase", "--no-edit", clones[1].project.top, "main")
     assert not (repo / "taken").exists()
     assert blocks.get(clones[0], "system_rules").value == MERGED
+    assert show.run(clones[0], "system_rules").version == 4
+    ops = [entry.op for entry in history.log(clones[0], "system_rules")]
+    assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
     git.set_driver(str(repo), git.get_driver(str(repo)).replace(" -P", ""))
     [found] = [f for f in doctor.run(clones[0], "") if "folder named memfs" in f.text]
     assert (found.level, found.hint) == ("error", "register it anew: memfs init")
@@ -118,13 +121,11 @@ def test_a_diff_is_the_edit_alone(place: Place, repo: Path) -> None:
     commit(repo)
     change(place, Append("notes", "- c"))
     shown = run(repo, "diff", "-U0", "--", str(path)).stdout.decode().splitlines()
-    assert [line for line in shown if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
-        "+- c"
-    ]
+    changed = [line for line in shown if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert changed == ["+- c"]
     assert show.run(place, "notes").version == 9
-    assert [
-        each.version for each in status.run(place, "").blocks if each.block.label == "notes"
-    ] == [9]
+    found = [each for each in status.run(place, "").blocks if each.block.label == "notes"]
+    assert [each.version for each in found] == [9]
     refused = edit.run(place, [Append("notes", "- d")], Origin(), [8])
     assert isinstance(refused, Rejected)
     assert "it is at version 9, not 8" in refused.message
@@ -148,17 +149,6 @@ def test_a_pull_request_merges_without_a_driver(
     assert pulled.returncode == 0, pulled.stdout + pulled.stderr
     text = (server / ".agent-memory/blocks/system_rules.md").read_text()
     assert text.endswith("\n".join(["- theirs", *LINES[1:7], "- ours"]) + "\n")
-
-
-def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> None:
-    ours, theirs = clones
-    merged = run(repo, "pull", "-q", "--no-rebase", "--no-edit", theirs.home.top, "main")
-    assert merged.returncode == 0, merged.stdout + merged.stderr
-    block = blocks.get(ours, "system_rules")
-    assert block.value == MERGED
-    assert show.run(ours, "system_rules").version == 4
-    ops = [entry.op for entry in history.log(ours, "system_rules")]
-    assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
 
 
 def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.core import block_states
 from memfs.core.body_edits import Append, Create, Delete, Insert, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
@@ -19,6 +17,7 @@ from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 from tests.examples import examples
+from tests.ops.clones import committed, git
 
 AGENT = Origin("agent", "claude", "s1")
 TASK = "Fix the flaky retry test of the payment client"
@@ -200,15 +199,6 @@ def test_what_nobody_read_for_a_month_is_stale(
     assert not stale()
 
 
-def test_days_say_what_is_stale() -> None:
-    then, now = "2026-05-01T10:00:00Z", "2026-05-08T10:00:00Z"
-    assert block_states.freshness(then, now, 7) == "stale"
-    assert block_states.freshness(then, now, 8) == "active"
-    assert block_states.freshness(then, now, 0) == "active"
-    assert block_states.freshness("nonsense", now, 7) == "active"
-    assert block_states.freshness(then, now, 7, paged_out=True) == "archived"
-
-
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     write(place, BODY)
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
@@ -282,15 +272,11 @@ def test_what_came_back_between_newer_lines_is_no_second_copy(place: Place) -> N
 def test_a_page_in_commits_that_passages_are_gone(place: Place, repo: Path) -> None:
     config = Path(place.home.root, "config.yaml")
     config.write_text(f"{config.read_text()}git:\n  commit: edit\n  protected: []\n")
-    for name, value in (("user.name", "Ana"), ("user.email", "ana@example.invalid")):
-        subprocess.run(["git", "config", name, value], cwd=repo, check=True)
-    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
-    subprocess.run(["git", "commit", "-qm", "begin"], cwd=repo, check=True)
+    committed(place, repo)
     write(place, BODY)
     page.page_out(place, "system_rules", AGENT, free=1e9)
     assert page.page_in(place, "system_rules", AGENT).note == ""
-    said = ["git", "status", "--porcelain", "--", ".agent-memory/archive"]
-    assert subprocess.run(said, cwd=repo, check=True, capture_output=True).stdout == b""
+    assert git(repo, "status", "--porcelain", "--", ".agent-memory/archive") == ""
 
 
 def test_a_block_of_the_same_name_is_another_one(place: Place) -> None:

@@ -46,10 +46,6 @@ MARK = "[redacted:github-token]"
 WRITE = Callable[[str, str], Path]
 
 
-def project(place: Place) -> Store:
-    return place.home
-
-
 def put(path: str | Path, text: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text, encoding="utf-8")
@@ -100,7 +96,7 @@ def age_journal(store: Store) -> None:
 
 def spread(place: Place, home: Path) -> None:
     """Put the secret everywhere it can stand."""
-    store, token = project(place), f"the token is {SECRET}, keep it"
+    store, token = place.home, f"the token is {SECRET}, keep it"
     local = store.local
     edit.run(place, [Append("system_rules", "before")], Origin())
     path = Path(store.root, "blocks/system_rules.md")
@@ -148,7 +144,7 @@ def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     assert len({each.path for each in done.done}) == 18
     assert done.left == ()
     assert holding(home.parent) == [str(home / ".claude/settings.json")]
-    store = project(place)
+    store = place.home
     for path in ("archive/2026-05/p1.md", "static/key.md", "local/backup/x.md", "local/hook.log"):
         assert f"the token is {MARK}, keep it" in Path(store.root, path).read_text()
     assert "kept\n" in Path(store.root, "blocks/api.md").read_text()
@@ -222,12 +218,8 @@ def test_what_is_in_the_block_goes_as_an_edit_that_counts(place: Place, block_fi
     assert block.body == f"use {MARK} here\r\nand so on\r\n"
     assert (block.version, block.read_only) == (0, True)
     [entry] = history.log(place, "api")
-    assert (entry.op, entry.version, entry.actor, entry.reason) == (
-        "purge",
-        5,
-        "user",
-        "secrets redacted",
-    )
+    assert (entry.op, entry.version) == ("purge", 5)
+    assert (entry.actor, entry.reason) == ("user", "secrets redacted")
     assert SECRET not in (entry.before or "")
     assert edit.run(place, [Append("human", "x")], Origin())
 
@@ -289,17 +281,14 @@ def test_the_index_is_made_anew_without_it(place: Place) -> None:
     index_sources.sync(place, embed=False)
     builder.update(store, None)
     assert holding(store.local) == []
-    hits = (
-        index_sources.open_engine(place.home, place.home.index, None)
-        .search("deploy key", mode="text", limit=3)
-        .hits
-    )
+    engine = index_sources.open_engine(place.home, place.home.index, None)
+    hits = engine.search("deploy key", mode="text", limit=3).hits
     assert {hit.text for hit in hits} == {f"the deploy key is {MARK}"}
 
 
 def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_file: WRITE) -> None:
     block_file("api", f"use {SECRET} here\n")
-    start = Event("claude", events.START, "", "s", str(project(place).top), "", "", "")
+    start = Event("claude", events.START, "", "s", str(place.home.top), "", "", "")
     assert SECRET in brief.run(start).context
     purge.run(place)
     said = brief.run(Event("claude", events.PROMPT, "", "s", start.cwd, "", "", "go on")).context
@@ -308,7 +297,7 @@ def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_fil
 
 
 def test_files_of_others_are_named_and_left_alone(place: Place, home: Path) -> None:
-    path = Path(project(place).root, "README.md")
+    path = Path(place.home.root, "README.md")
     path.write_text(f"ours: {SECRET}\n")
     assert [(each.path, each.ours) for each in find(place, home).found] == [(str(path), False)]
     done = purge.run(place)
@@ -350,7 +339,7 @@ def stamps(store: Store) -> dict[Path, int]:
 def test_what_a_killed_run_left_is_looked_through_and_a_repository_is_not(
     place: Place, home: Path
 ) -> None:
-    left = Path(project(place).root, "blocks/.api.md.tmp")
+    left = Path(place.home.root, "blocks/.api.md.tmp")
     put(left, f"half of {SECRET}")
     put(home / ".agent-memory/.git/x", SECRET)
     assert [each.path for each in find(place, home).found] == [str(left)]
@@ -360,7 +349,7 @@ def test_what_a_killed_run_left_is_looked_through_and_a_repository_is_not(
 
 @pytest.mark.usefixtures("bound")
 def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
-    path = Path(project(place).root, "static/key.md")
+    path = Path(place.home.root, "static/key.md")
     put(path, SECRET)
     path.chmod(0)
     assert find(place, home).unread == (str(path),)
@@ -368,7 +357,7 @@ def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
 
 def test_what_is_redacted_is_still_the_users(place: Place, home: Path, block_file: WRITE) -> None:
     put(home / ".agent-memory/config.yaml", "memfs: 1\ntrust:\n  pulled: hold\n")
-    store = project(place)
+    store = place.home
     path = block_file("api", f"use {SECRET}\n")
     commit(store.top, "by the user")
     trust.accept(place)
@@ -397,4 +386,53 @@ def test_a_block_too_large_for_an_edit_is_redacted_all_the_same(
     path = block_file("persona", f"{'x y z ' * 50_000}\ntoken {SECRET}\n")
     assert [each.path for each in purge.run(place).done] == [str(path)]
     assert path.read_text().endswith(f"\ntoken {MARK}\n")
-    assert holding(project(place).root) == []
+    assert holding(place.home.root) == []
+
+
+def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_file: WRITE) -> None:
+    top = place.home.top
+    block_file("api", f"use {SECRET}\n")
+    commit(top, "with")
+    block_file("api", "use the vault\n")
+    commit(top, "without")
+    looked = find(place, home)
+    assert looked.found == ()
+    assert looked.unread == ()
+    [found] = looked.commits
+    command = ["git", "-C", top, "log", "-1", "--format=%s", found.commit]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"with\n"
+    assert (found.path, found.type) == (".agent-memory/blocks/api.md", "github-token")
+
+
+def test_linked_worktrees_share_the_journal_and_are_redacted_too(
+    linked: Place, place: Place
+) -> None:
+    edit.run(linked, [Append("persona", "in the linked one")], Origin())
+    store = linked.home
+    path = Path(store.root, "blocks/persona.md")
+    path.write_text(path.read_text() + f"use {SECRET}\n")
+    history.log(linked)
+    purge.run(place)
+    assert f"use {MARK}" in path.read_text()
+    assert holding(store.root) == holding(place.home.root) == []
+    before = len(history.log(linked))
+    assert len(history.log(linked)) == before
+    replays(linked, store)
+
+
+def test_it_is_committed_where_each_edit_is(place: Place, block_file: WRITE) -> None:
+    store = place.home
+    put(f"{store.root}/config.yaml", "memfs: 1\ngit: {commit: edit, protected: []}\n")
+    block_file("api", f"use {SECRET}\n")
+    put(f"{store.root}/archive/2026-05/p1.md", SECRET)
+    put(f"{store.top}/own.txt", "not ours")
+    commit(store.top, "all")
+    put(f"{store.top}/own.txt", "changed")
+    assert purge.run(place).note == ""
+    said = ["git", "-C", store.top, "show", "--name-only", "--format=%s"]
+    done = subprocess.run(said, capture_output=True, check=True, text=True).stdout.split("\n")
+    assert done[0] == "memory: secrets redacted"
+    assert sorted(filter(None, done[1:])) == [
+        ".agent-memory/archive/2026-05/p1.md",
+        ".agent-memory/blocks/api.md",
+    ]

@@ -16,6 +16,7 @@ from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 from tests.hook.calls import call, start
+from tests.ops.clones import commit
 
 
 def load_states(place: Place, label: str) -> tuple[str, str, int]:
@@ -85,8 +86,3 @@ def test_a_project_outside_git_has_states(
     edit_by_hand(blocks.find_place(str(folder)), "persona", "Calm.\n")
     found = {s["label"]: s["sync"] for s in json.loads(memfs("status", "--json").out)["blocks"]}
     assert found == {"persona": "dirty", "system_rules": "clean", "human": "clean"}
-
-
-def commit(repo: Path) -> None:
-    for command in (["add", "-A"], ["commit", "-qm", "memory"]):
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -15,7 +14,6 @@ from memfs.core.records import Fact, Identity, Origin
 from memfs.ops import edit, purge, sessions, sync_user, undo
 from memfs.ops.sync_user import SyncOutcome
 from memfs.store import facts, git, lock, recall, remote_store
-from memfs.store.store_paths import Store
 from tests.ops.machines import World, make_world, memory, put, root, run, say
 
 
@@ -34,16 +32,12 @@ def test_what_each_wrote_is_on_both(world: World) -> None:
     first = sync_user.run(one, remote)
     assert first.sent == ["blocks/human.md", "blocks/tools.md", "facts/2026-05.jsonl"]
     planned = sync_user.run(two, remote, write=False)
-    assert remote_store.load_state(cast(Store, two.user)) is None
+    assert remote_store.load_state(two.store("user")) is None
     second = sync_user.run(two, remote)
     assert planned == second
     assert second.merged == ["blocks/human.md", "facts/2026-05.jsonl"]
     assert (second.received, second.sent) == (["blocks/tools.md"], ["archive/2026-05/b.md"])
-    assert sync_user.run(one).received == [
-        *second.merged[:0],
-        "archive/2026-05/b.md",
-        *second.merged,
-    ]
+    assert sync_user.run(one).received == ["archive/2026-05/b.md", *second.merged]
     assert memory(one) == memory(two)
     assert {"Name: Ann", "Likes tabs."} <= set(memory(one)["blocks/human.md"].splitlines())
     assert memory(one)["facts/2026-05.jsonl"].count("\n") == 2
@@ -97,10 +91,10 @@ def test_sessions_go_where_they_are_asked_for(world: World) -> None:
     say(two, "s1", "hello", "from two")
     world.sync(one, two, one)
     assert memory(one) == memory(two)
-    said = [each.text for each in recall.messages(recall.sources(cast(Store, one.user))[0])]
+    said = [each.text for each in recall.messages(recall.sources(one.store("user"))[0])]
     assert sorted(said) == ["again", "from two", "hello"]
     say(one, "s1", "hello", "again", "a third time")  # its transcript is read on
-    (path,) = recall.sources(cast(Store, one.user))
+    (path,) = recall.sources(one.store("user"))
     assert len(Path(path).read_bytes().splitlines()) == 4
     elsewhere = f"{world.remote}.2"
     assert "recall/claude/s1.jsonl" in sync_user.run(one, elsewhere).sent
@@ -111,17 +105,17 @@ def test_a_session_that_was_forgotten_is_forgotten_everywhere(world: World) -> N
     one, two, remote = world
     say(one, "s1", "my birthday")
     world.sync(one, two)
-    store = cast(Store, two.user)
+    store = two.store("user")
     fact = Fact("f1", "my birthday", 0.9, "fact", host="claude", session="s1")
     facts.write_facts(store, [fact])
     index = put(two, "local/index/v5/text", "my birthday")
-    recall.forget(cast(Store, one.user), "claude", "s1")
-    recall.forget(cast(Store, one.user), "codex", "s2")  # an assistant that the other has not
+    recall.forget(one.store("user"), "claude", "s1")
+    recall.forget(one.store("user"), "codex", "s2")  # an assistant that the other has not
     say(two, "s1", "my birthday", "more of it")
     world.sync(one, two, one)
     assert recall.sources(store) == []
     assert (facts.load_facts(store), index.exists()) == ({}, False)
-    assert recall.RecallLog(cast(Store, two.user), "claude", Identity("s1", "")).is_forgotten()
+    assert recall.RecallLog(two.store("user"), "claude", Identity("s1", "")).is_forgotten()
     assert "s1.jsonl" not in run(remote, "ls-tree", "-r", "--name-only", "main")
     assert memory(one) == memory(two)
 
@@ -139,7 +133,7 @@ def test_what_a_session_says_of_itself_leads_nowhere(world: World, tmp_path: Pat
     found = sessions.list_sessions(world.one)
     assert {(each.host, each.id) for each in found} == {("claude", "s1"), ("claude", "s2")}
     assert sessions.forget_sessions(world.one, found, Origin()).messages == 2
-    assert (recall.sources(cast(Store, world.one.user)), outside.read_text()) == ([], "mine")
+    assert (recall.sources(world.one.store("user")), outside.read_text()) == ([], "mine")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +182,7 @@ def test_a_remote_that_does_not_answer_changes_nothing(world: World, tmp_path: P
     away = tmp_path / "away"
     Path(world.remote).rename(away)
     (tmp_path / "remote.git").write_text("none")
-    with pytest.raises(StoreError, match=r"git cannot ls-remote with .*remote\.git"):
+    with pytest.raises(StoreError, match=r"git ls-remote failed for .*remote\.git"):
         world.sync(world.one)
     assert memory(world.one) == before
     (tmp_path / "remote.git").unlink()
@@ -221,7 +215,7 @@ def test_a_repository_of_something_else_is_refused(world: World) -> None:
         world.sync(world.one)
     assert run(world.remote, "rev-list", "--count", "main").strip() == "1"
     run(world.remote, "branch", "-m", "main", "master")
-    with pytest.raises(StoreError, match="has no branch main, but others: master"):
+    with pytest.raises(StoreError, match="has no branch main, but master"):
         world.sync(world.one)
 
 
@@ -275,12 +269,8 @@ def test_a_folder_runs_nothing_that_its_configuration_names(world: World, tmp_pa
     Path(world.remote, ".gitattributes").write_text("* filter=evil")
     run(world.remote, "add", "-A")
     run(world.remote, "commit", "-qm", "by hand")
-    for key in (
-        "core.fsmonitor",
-        "filter.evil.smudge",
-        "filter.evil.clean",
-        "gc.recentObjectsHook",
-    ):
+    evil = "core.fsmonitor filter.evil.smudge filter.evil.clean gc.recentObjectsHook"
+    for key in evil.split():
         run(world.remote, "config", key, str(program))
     run(world.remote, "config", "receive.denyCurrentBranch", "updateInstead")
     edit.run(world.one, [Create("tools", "uv")], Origin())
@@ -316,12 +306,7 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
     token = "ghp_" + "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
     for name, text, line, what in (
         ("blocks/keys.md", f"# Keys\n\ntoken {token}\n", 3, "looks like a secret"),
-        (
-            "facts/2026-05.jsonl",
-            f'{{"id": "a"}}\n{{"statement": "{token}"}}\n',
-            2,
-            "looks like a secret",
-        ),
+        ("facts/2026-05.jsonl", f'{{"id": "a"}}\n{{"statement": "{token}"}}\n', 2, "looks like"),
         ("prompts/guidance.md", "one\n<private>two</private>\n", 2, "is private"),
         ("facts/2026-05.jsonl", '{"statement": "a \\u003cprivate>b</private>"}\n', 1, "is private"),
     ):
@@ -386,12 +371,8 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     assert memory(one) == memory(two) == before
     fill(world.remote, {"README.md": "mine"})  # the other way: by another program
     clone = f"{world.remote}.clone"
-    for words in (
-        ["rm", "-qr", "blocks"],
-        ["commit", "-qm", "x"],
-        ["push", "-q", "origin", "main"],
-    ):
-        run(clone, *words)
+    for words in ("rm -qr blocks", "commit -qm x", "push -q origin main"):
+        run(clone, *words.split())
     with pytest.raises(StoreError, match="all 5 files that were synced are gone there"):
         world.sync(one)
     assert memory(one) == before

@@ -26,12 +26,6 @@ PORT = (("user", "which port?"), ("assistant", "Port 7741."), ("tool", "grep: 77
 DATE = (("user", "which day?"), ("assistant", "Monday."))
 
 
-def test_joining_shares_nothing(joined: Place, table: TeamTable) -> None:
-    record(joined.home, "s1", *PORT)
-    assert send(joined) == UploadReport()
-    assert table.rows == {}
-
-
 def test_a_session_is_shared_without_its_tools(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT)
     record(joined.home, "s2", *DATE)
@@ -98,34 +92,6 @@ def test_what_was_solved_is_a_question_and_its_outcome(joined: Place, table: Tea
     session_outcomes.write_outcome(joined.home, SessionOutcome("s2", False))
     send(joined)
     assert table.list_texts("s2") == []
-
-
-def test_all_sessions_are_shared_but_those_that_are_withheld(
-    joined: Place, table: TeamTable
-) -> None:
-    record(joined.home, "s1", *PORT)
-    record(joined.home, "s2", *DATE)
-    share(joined, base="all")
-    assert len(table.list_rows()) == 4
-    verbs.unshare(joined, "s2", ME)
-    assert table.list_texts() == ["which port?", "Port 7741."]
-    record(joined.home, "s3", *DATE)
-    send(joined)
-    assert len(table.list_rows()) == 4
-    share(joined, session="s2")
-    assert len(table.list_rows()) == 6
-    assert verbs.unshare(joined, "", ME).report.removed == 6
-    assert table.list_rows() == []
-
-
-def test_what_is_forgotten_or_purged_is_taken_back(joined: Place, table: TeamTable) -> None:
-    record(joined.home, "s1", *PORT)
-    record(joined.home, "s2", *DATE)
-    share(joined, base="all")
-    change(joined.home, "s1", "Port 7741.", "Port [redacted].")
-    recall.forget(joined.home, "claude", "s2")
-    assert send(joined) == UploadReport(stored=1, removed=3)
-    assert table.list_texts() == ["which port?", "Port [redacted]."]
 
 
 def test_private_parts_secrets_and_what_never_goes_stay_here(

@@ -92,7 +92,7 @@ def test_a_block_is_in_the_brief_or_comes_with_its_files_however_it_is_written(
 
 @pytest.mark.parametrize("name", ["\ud800.py", f"{'x' * 9000}.py", "x\n## [HUMAN] 1/2.py", "\0"])
 def test_a_strange_name_of_a_file_is_one_short_line(
-    place: Place, repo: Path, block_file: BlockFile, name: str
+    repo: Path, block_file: BlockFile, name: str
 ) -> None:
     block_file("api", API)
     given = {"file_path": f"src/api/{name}"}
@@ -172,7 +172,7 @@ def test_a_broken_glob_refuses_nothing(place: Place, block_file: BlockFile, brok
 
 
 def test_a_question_is_one_where_the_host_can_ask_and_else_the_text_is_told(
-    place: Place, repo: Path, block_file: BlockFile
+    place: Place, block_file: BlockFile
 ) -> None:
     block_file("push", PUSH.replace("deny", "ask"))
     accept(place)

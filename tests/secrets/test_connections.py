@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memfs.secrets import find_secrets
-from tests.secrets.growth import check_growth
+from tests.secrets.samples import values
 
 PLAIN = "brak" + "sha"
-
-
-def values(text: str) -> list[str]:
-    return [text[found.start : found.end] for found in find_secrets(text)]
 
 
 @pytest.mark.parametrize(
@@ -85,17 +81,3 @@ def test_a_word_with_a_number_is_a_password_where_it_opens_a_door(text: str) -> 
 def test_a_word_is_a_password_in_an_address_of_a_real_host_with_a_user_of_its_own() -> None:
     word = "sec" + "ret"
     assert values(f"postgres://acme_app:{word}@db1.acme.dev/shop") == [word]
-
-
-UNITS = (
-    *("pwd=", "PWD=a;", "password=abc;", "password=ab1;uid=", "?user=a&password=bcd&", "server=a;"),
-    *("user=a password=", "host=a user=b password=c1 ", ' pass="+"', ":6380,password=ab1,"),
-    *("sqlplus a/", "oracle:thin:a/bcde@", "a:bcde@tcp(", "a:bcde", "@tcp("),
-    *('getconnection("', 'pscredential ("a", ', "convertto-securestring -string "),
-)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_with_the_text_up_to_185_kb(unit: str) -> None:
-    check_growth(unit)

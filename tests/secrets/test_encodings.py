@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.secrets import find_secrets, redact
+from tests.secrets.samples import MIXED, PASSWORD
 
-MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"
-PASSWORD = "plover-" + "Xk29zQ"
 ENV = f"DB_HOST=db.acme.dev\nDB_USER=app\nDB_PASSWORD={PASSWORD}\nAPI_TOKEN={MIXED[:32]}\n"
 PROSE = "The team looks at the plan for the next release of this project on Monday.\n"
 JSON = '{"name": "demo", "scripts": {"build": "vite build", "test": "vitest run"}}\n'

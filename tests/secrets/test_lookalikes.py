@@ -17,8 +17,8 @@ from memfs.importers.writers import MemoryContents
 from memfs.secrets import find_secrets
 from memfs.store import clock, commits, journal, store_paths
 from memfs.team import membership, protocol
+from tests.secrets.samples import UUID
 
-UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
 LOTS = random.Random(3)  # noqa: S311 - the same at every run
 
 

@@ -7,14 +7,9 @@ import base64
 import pytest
 
 from memfs.secrets import find_secrets
-from tests.secrets.growth import check_growth
+from tests.secrets.samples import MIXED, values
 
-MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"
 LINE = (MIXED + "aY3/u+Kd")[:64]
-
-
-def values(text: str) -> list[str]:
-    return [text[found.start : found.end] for found in find_secrets(text)]
 
 
 @pytest.mark.parametrize(
@@ -88,16 +83,3 @@ def test_a_private_key_in_an_address_is_one_secret() -> None:
 )
 def test_what_is_no_private_key_is_left(text: str) -> None:
     assert find_secrets(text) == []
-
-
-UNITS = (
-    *('"kty":', '{"kty":"oct",', "kty:{", '"d":"', '{"kty":"d":"' + MIXED[:20]),
-    *("-----BEGIN+", "-----BEGIN%20RSA PRIVATE%20", "MII", "MIIabcIBAAK", f"\\n{MIXED[:30]}"),
-    *(f"{MIXED[:27]}=\n", f'{MIXED[:27]}\\n"', f"{' ' * 16}{MIXED[:27]}=\n"),
-)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_with_the_text_up_to_185_kb(unit: str) -> None:
-    check_growth(unit)

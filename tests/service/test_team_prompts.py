@@ -12,9 +12,8 @@ import pytest
 from memfs.core.records import Origin
 from memfs.ops import recent_prompts
 from memfs.store.blocks import Place
-from memfs.team import prompts as team_prompts
-from memfs.team import verbs
-from memfs.team.prompts import TeamPrompts
+from memfs.team import background, verbs
+from memfs.team.background import TeamBackground
 from tests.ops.recorded_sessions import record
 from tests.service import running
 from tests.service.running import asked, hook, payload, until
@@ -76,21 +75,21 @@ def joined(place: Place, server: SmallServer) -> Place:
 
 
 @pytest.fixture
-def prompts(monkeypatch: pytest.MonkeyPatch) -> Iterator[TeamPrompts]:
+def prompts(monkeypatch: pytest.MonkeyPatch) -> Iterator[TeamBackground]:
     """What asks servers, with time for them on a busy machine."""
-    monkeypatch.setattr(team_prompts, "BOX", running.LONG)
-    found = TeamPrompts()
+    monkeypatch.setattr(background, "BOX", running.LONG)
+    found = TeamBackground()
     yield found
     found.stop()
 
 
-def say(prompts: TeamPrompts, place: Place, prompt: str = PROMPT, *shown: str) -> list[str]:
+def say(prompts: TeamBackground, place: Place, prompt: str = PROMPT, *shown: str) -> list[str]:
     """Ask as a prompt does; return who answered."""
     collect = prompts.ask(place, prompt, [*shown])
     return [each.role for each in collect()] if collect else []
 
 
-def begin(prompts: TeamPrompts, place: Place) -> None:
+def begin(prompts: TeamBackground, place: Place) -> None:
     """Begin a session, and wait until the server is known to be quick."""
     prompts.prepare(place)
     until(lambda: prompts._get_thread(place)._is_quick)
@@ -125,10 +124,10 @@ def test_without_the_service_nobody_is_asked(joined: Place, repo: Path, theirs: 
 
 
 def test_a_late_answer_keeps_one_prompt_waiting_and_comes_with_the_next(
-    joined: Place, theirs: Team, prompts: TeamPrompts, monkeypatch: pytest.MonkeyPatch
+    joined: Place, theirs: Team, prompts: TeamBackground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(prompts, joined)
-    monkeypatch.setattr(team_prompts, "BOX", 0.07)
+    monkeypatch.setattr(background, "BOX", 0.07)
     theirs.free.clear()
     assert say(prompts, joined) == []  # the server still holds it
     thread = prompts._get_thread(joined)
@@ -139,15 +138,15 @@ def test_a_late_answer_keeps_one_prompt_waiting_and_comes_with_the_next(
     theirs.answers = []
     assert until(lambda: say(prompts, joined)) == ["ana in shop, to an earlier prompt"]
     theirs.answers = [ANSWER]
-    monkeypatch.setattr(team_prompts, "BOX", running.LONG)
+    monkeypatch.setattr(background, "BOX", running.LONG)
     until(lambda: say(prompts, joined) == ["ana in shop"])  # it was in time again
 
 
 def test_an_answer_that_was_shown_meanwhile_does_not_come_late(
-    joined: Place, theirs: Team, prompts: TeamPrompts, monkeypatch: pytest.MonkeyPatch
+    joined: Place, theirs: Team, prompts: TeamBackground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(prompts, joined)
-    monkeypatch.setattr(team_prompts, "BOX", 0.07)
+    monkeypatch.setattr(background, "BOX", 0.07)
     theirs.free.clear()
     assert say(prompts, joined) == []
     theirs.free.set()
@@ -157,7 +156,7 @@ def test_an_answer_that_was_shown_meanwhile_does_not_come_late(
 
 
 def test_a_server_that_refuses_or_is_gone_is_left_alone_for_a_while(
-    joined: Place, theirs: Team, prompts: TeamPrompts, server: SmallServer
+    joined: Place, theirs: Team, prompts: TeamBackground, server: SmallServer
 ) -> None:
     theirs.refuses = True
     assert say(prompts, joined) == []
@@ -167,7 +166,7 @@ def test_a_server_that_refuses_or_is_gone_is_left_alone_for_a_while(
 
 
 def test_what_leaves_has_no_secret_and_nothing_that_is_private_or_never_shared(
-    joined: Place, theirs: Team, prompts: TeamPrompts
+    joined: Place, theirs: Team, prompts: TeamBackground
 ) -> None:
     begin(prompts, joined)
     key = "AKIA" + "Z7QX4MNB2VLK8TRW"
@@ -212,7 +211,7 @@ def test_it_can_be_turned_off(
 
 
 def test_a_project_that_was_left_is_not_asked_about(
-    joined: Place, theirs: Team, prompts: TeamPrompts
+    joined: Place, theirs: Team, prompts: TeamBackground
 ) -> None:
     begin(prompts, joined)
     assert prompts.is_joined(joined)

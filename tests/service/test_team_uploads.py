@@ -12,9 +12,9 @@ import pytest
 from memfs.core.records import Origin
 from memfs.store.blocks import Place
 from memfs.team import membership, verbs
+from memfs.team.background import TeamUploads, UploadPace
 from memfs.team.status import load_status
 from memfs.team.upload import run_upload
-from memfs.team.uploader import TeamUploads, UploadPace
 from tests.hosts.transcript_lines import line
 from tests.ops.recorded_sessions import record
 from tests.service import running

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,9 @@ from memfs.ops import archive, edit, session_end, undo
 from memfs.ops.edit import Edited
 from memfs.store import journal
 from memfs.store.blocks import Place
+from tests.store.conftest import configure, git
 
 AGENT = Origin("agent", "claude", "s-123", "Alice said so")
-
-
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
-    return done.stdout.decode()
 
 
 def change(place: Place, *wanted: Edit, origin: Origin = AGENT) -> str:
@@ -28,31 +23,12 @@ def change(place: Place, *wanted: Edit, origin: Origin = AGENT) -> str:
     return outcome.note
 
 
-def configured(place: Place, text: str) -> None:
-    assert place.project
-    path = Path(place.project.root, "config.yaml")
-    path.write_text(f"memfs: 1\n{text}")
-
-
-@pytest.fixture
-def work(place: Place, repo: Path) -> Path:
-    """A repository on the branch `work`, with the store committed and each edit to be, too."""
-    git(repo, "config", "user.name", "Tester")
-    git(repo, "config", "user.email", "tester@example.invalid")
-    configured(place, "git:\n  commit: edit\n")
-    (repo / "code.py").write_text("print()\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "start")
-    git(repo, "checkout", "-qb", "work")
-    return repo
-
-
 def heads(repo: Path) -> int:
     return int(git(repo, "rev-list", "--count", "HEAD"))
 
 
 def test_nothing_is_committed_unless_asked(place: Place, work: Path) -> None:
-    configured(place, "")
+    configure(place, "")
     assert change(place, Append("persona", "x")) == ""
     assert heads(work) == 1
 
@@ -107,7 +83,7 @@ def test_main_is_protected_unless_allowed(place: Place, work: Path) -> None:
         "not committed: main is protected (git.protected)"
     )
     assert heads(work) == 1
-    configured(place, "git:\n  commit: edit\n  protected: [release/*]\n")
+    configure(place, "git:\n  commit: edit\n  protected: [release/*]\n")
     assert change(place, Append("persona", "y")) == ""
     git(work, "checkout", "-qb", "release/2")
     assert "release/2 is protected" in change(place, Append("persona", "z"))
@@ -200,7 +176,7 @@ def finish(repo: Path) -> None:
 
 
 def test_a_session_is_committed_when_it_ends(place: Place, work: Path) -> None:
-    configured(place, "git:\n  commit: session\n")
+    configure(place, "git:\n  commit: session\n")
     (work / "code.py").write_text("print(1)\n")
     here = Place(place.project, place.user, "s-123")
     change(here, Append("persona", "x"))
@@ -218,7 +194,7 @@ def test_a_session_is_committed_when_it_ends(place: Place, work: Path) -> None:
 
 
 def test_a_session_that_cannot_be_committed_says_so(place: Place, work: Path) -> None:
-    configured(place, "git:\n  commit: session\n")
+    configure(place, "git:\n  commit: session\n")
     git(work, "checkout", "-q", "main")
     change(place, Append("persona", "x"))
     with pytest.raises(StoreError, match="main is protected"):
@@ -240,12 +216,12 @@ def test_a_file_with_a_secret_that_an_editor_wrote_is_left_out(place: Place, wor
     path.write_text(f"{path.read_text()}key: {token}\n")
     note = change(place, Append("persona", "one"), Append("system_rules", "two"))
     assert note == "not committed: blocks/persona.md contains a secret"
-    configured(place, "git:\n  commit: session\n")
+    configure(place, "git:\n  commit: session\n")
     with pytest.raises(StoreError, match=r"^not committed: blocks/persona.md contains a secret$"):
         session_end.run(Event("claude", END, "SessionEnd", "s-123", str(work)))
     assert heads(work) == 3
     assert token not in git(work, "log", "-p")
     assert "two" in git(work, "log", "-p")
     git(work, "commit", "-qam", "by the user")
-    configured(place, "git:\n  commit: edit\n")
+    configure(place, "git:\n  commit: edit\n")
     assert change(place, Append("persona", "three")) == "", "git has it anyway"

@@ -9,13 +9,9 @@ import pytest
 
 from memfs.store import commit_writer, commits
 from memfs.store import git as room
+from tests.store.conftest import git
 
 NOBODY = "memfs <memfs@localhost>"
-
-
-def git(folder: Path, *words: str, check: bool = True) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], check=check, capture_output=True)
-    return done.stdout.decode()
 
 
 @pytest.fixture(params=["sha1", "sha256"])

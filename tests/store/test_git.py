@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from memfs.store import commits, git
 from memfs.store.blocks import Place
+from tests.store.conftest import commit_all
 
 
 def test_a_folder_of_a_working_tree_is_inside(linked: Place, repo: Path, tmp_path: Path) -> None:
@@ -57,8 +57,7 @@ def test_what_may_run_a_program_is_refused(repo: Path, words: list[str]) -> None
 
 def test_a_repository_in_the_tree_is_not_asked(place: Place, repo: Path) -> None:
     assert place.project
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    commit_all(repo)
     head = git.get_head_commit(str(repo))
     subprocess.run(["git", "init", "-q", "--bare", place.project.root], check=True)
     assert git.get_head_commit(place.project.root) == head
@@ -81,8 +80,7 @@ def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
 ) -> None:
     """As `git init --separate-git-dir` makes it, and a submodule is."""
     assert place.project
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    commit_all(repo)
     head = git.get_head_commit(str(repo))
     elsewhere = tmp_path / "elsewhere"
     subprocess.run(["git", "init", "-q", f"--separate-git-dir={elsewhere}"], check=True)
@@ -93,8 +91,7 @@ def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
 
 
 def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo: Path) -> None:
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    commit_all(repo)
     inner = repo / "inner"
     (inner / ".git").mkdir(parents=True)
     assert git.get_head_commit(str(inner)) == ""
@@ -102,11 +99,11 @@ def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo:
     assert git.is_ignored(str(inner / "x"))
 
 
-def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None:
-    assert place.project
+def test_what_unpacks_to_very_much_is_left_out(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "LARGEST_OUTPUT", 10 << 20)
     words = ["git", "hash-object", "-w", "--stdin"]
     blobs = []
-    for size in (100, 9 << 20, 70 << 20):
+    for size in (100, 9 << 20, 11 << 20):
         done = subprocess.run(words, input=b"0" * size, check=True, capture_output=True)
         blobs.append(done.stdout.decode().strip())
     assert set(commits.read_blobs(str(repo), blobs)) == {blobs[0]}
@@ -114,9 +111,12 @@ def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None
     assert git.run(str(repo), "cat-file", "blob", blobs[2]) is None
 
 
-def test_a_message_that_unpacks_to_very_much_is_not_read(place: Place, repo: Path) -> None:
+def test_a_message_that_unpacks_to_very_much_is_not_read(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "LARGEST_OUTPUT", 1 << 20)
     subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-q", "-F", "-"], input=b"0" * (70 << 20), check=True)
+    subprocess.run(["git", "commit", "-q", "-F", "-"], input=b"0" * (2 << 20), check=True)
     assert commits.list_touching(str(repo), ".agent-memory") == []
 
 
@@ -127,21 +127,23 @@ def test_a_message_that_unpacks_to_very_much_is_not_read(place: Place, repo: Pat
         *(pytest.param(each, marks=pytest.mark.thorough) for each in ("include", ".gitattributes")),
     ],
 )
-def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str) -> None:
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+def test_git_that_hangs_is_waited_for_once(
+    place: Place, repo: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit_all(repo)
+    monkeypatch.setattr(git, "_READING", 1)
     path = repo / {"include": "more", "index": ".git/index"}.get(where, where)
     if where == "include":
         subprocess.run(["git", "config", "include.path", str(path)], check=True)
     path.unlink(missing_ok=True)
     os.mkfifo(path)
-    start = time.monotonic()
-    for _ in range(5):
-        git.get_head_commit(str(repo))
-        commits.list_dirty(str(repo), ".agent-memory")
-        commits.read_staged(str(repo), ["."])
-        commits.list_filters(str(repo), ["x"])
-    assert time.monotonic() - start < 12
+    git.get_head_commit(str(repo))
+    commits.read_staged(str(repo), ["."])
+    commits.list_filters(str(repo), ["x"])
+    assert str(repo) in git._silent
+    monkeypatch.setattr(git, "_run_process", None)  # it is not even started
+    commits.list_dirty(str(repo), ".agent-memory")
+    assert git.get_head_commit(str(repo)) == ""
 
 
 @pytest.mark.parametrize("key", ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME"])

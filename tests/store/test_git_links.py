@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
 from memfs.store import blocks, git, proposals
-from memfs.store.blocks import Place
 from memfs.sync import githook
+from tests.store.conftest import git as git_run
 
 PARTS = (
     "HEAD",
@@ -39,24 +38,6 @@ PARTS = (
     "config.worktree",
     "fast_import_crash_1",
 )
-
-
-def run(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
-    return done.stdout.decode().strip()
-
-
-@pytest.fixture
-def work(place: Place, repo: Path) -> Path:
-    """A trusted repository in which each edit is to be committed."""
-    assert place.project
-    Path(place.project.root, "config.yaml").write_text("memfs: 1\ngit: {commit: edit}\n")
-    run(repo, "config", "user.name", "Tester")
-    run(repo, "config", "user.email", "tester@example.invalid")
-    run(repo, "add", "-A")
-    run(repo, "commit", "-qm", "start")
-    run(repo, "checkout", "-qb", "work")
-    return repo
 
 
 def change(folder: Path) -> str:
@@ -121,8 +102,8 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
     work: Path, tmp_path: Path, plant: Callable[[Path, Path], None]
 ) -> None:
     own = tmp_path / "own"
-    run(tmp_path, "init", "-q", "-b", "own", str(own))
-    run(own, "commit", "-q", "--allow-empty", "-m", "mine")
+    git_run(tmp_path, "init", "-q", "-b", "own", str(own))
+    git_run(own, "commit", "-q", "--allow-empty", "-m", "mine")
     plant(work, own)
     before = content(own)
     change(work)
@@ -136,18 +117,18 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
 
 
 def test_linked_worktrees_and_submodules_are_written(work: Path, tmp_path: Path) -> None:
-    run(work, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
+    git_run(work, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
     assert change(tmp_path / "other") == ""
-    assert run(tmp_path / "other", "log", "-1", "--format=%s") == "why"
+    assert git_run(tmp_path / "other", "log", "-1", "--format=%s") == "why\n"
     outer = tmp_path / "outer"
-    run(tmp_path, "init", "-q", str(outer))
+    git_run(tmp_path, "init", "-q", str(outer))
     allow = ("-c", "protocol.file.allow=always")
-    run(outer, *allow, "submodule", "--quiet", "add", str(work), "inner")
+    git_run(outer, *allow, "submodule", "--quiet", "add", str(work), "inner")
     assert (outer / "inner/.git").is_file()
     for folder in (outer / "inner", tmp_path / "other", work):
         assert git.foreign_part(str(folder)) == ""
     draft = outer / "draft"
-    run(outer / "inner", "worktree", "add", "-q", "-b", "draft", str(draft))
+    git_run(outer / "inner", "worktree", "add", "-q", "-b", "draft", str(draft))
     assert git.foreign_part(str(draft)) == ""
 
 

@@ -14,7 +14,7 @@ import pytest
 from memfs.core.body_edits import Append
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry, Origin
-from memfs.ops import edit, history
+from memfs.ops import doctor, edit, history, sessions, show, status
 from memfs.store import blocks, journal, local_folder, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -27,8 +27,8 @@ def project(place: Place) -> Store:
     return place.project
 
 
-def remember(place: Place) -> None:
-    assert isinstance(edit.run(place, [Append("system_rules", "mine")], Origin()), edit.Edited)
+def remember(place: Place, text: str = "mine") -> None:
+    assert isinstance(edit.run(place, [Append("system_rules", text)], Origin()), edit.Edited)
 
 
 def test_what_was_made_here_is_in_use_and_stays(place: Place, repo: Path) -> None:
@@ -71,25 +71,23 @@ def test_two_homes_have_a_folder_each_and_reading_moves_nothing(
     second.mkdir()
     store = repo / ".agent-memory"
     monkeypatch.setenv("HOME", str(second))
-    command = [sys.executable, "-m", "memfs"]
-    for words in (["status"], ["log"], ["show"], ["session", "list"], ["blocks"]):
-        type_into([*command, *words], "", repo)
-        assert sorted(each.name for each in store.glob("local*")) == ["local"], words
+    reads = (history.log, show.show_all, sessions.list_sessions)
+    for read in (*reads, lambda place: status.run(place, str(second))):
+        read(blocks.find_place(str(repo)))
+        assert [each.name for each in store.glob("local*")] == ["local"]
     before = look(store / "local")
-    assert "mine" not in type_into([*command, "search", "appended"], "", repo)[1]
     for text in ("one", "two"):
-        assert type_into([*command, "edit", "system_rules", "--append", text], "", repo)[0] == 0
+        remember(blocks.find_place(str(repo)), text)
         assert sorted(each.name for each in store.glob("local*")) == ["local", "local-2"]
-    _, shown = type_into([*command, "log", "system_rules"], "", repo)
-    assert shown.count("append") == 2
+    there = blocks.find_place(str(repo))
+    assert [each.op for each in history.log(there, "system_rules")] == ["append", "append"]
     assert look(store / "local") == before
-    _, shown = type_into([*command, "doctor"], "", repo)
-    assert "local was not made by memfs for you" in " ".join(shown.split())
+    found = [each.text for each in doctor.run(there, str(second))]
+    assert any("local was not made by memfs for you" in each for each in found)
     monkeypatch.setenv("HOME", first)
-    _, shown = type_into([*command, "log", "system_rules"], "", repo)
-    assert "append" in shown
-    assert "was not made" not in shown
-    assert store_paths.is_trusted(project(blocks.find_place(str(repo))))
+    here = blocks.find_place(str(repo))
+    assert (here.unused, store_paths.is_trusted(project(here))) == ("", True)
+    assert history.log(here, "system_rules")[-2].op == "append"
 
 
 def test_it_is_taken_back_by_who_knows_that_it_is_theirs(
@@ -108,8 +106,7 @@ def test_it_is_taken_back_by_who_knows_that_it_is_theirs(
     assert code == 0, shown
     for home in (first, os.environ["HOME"], first):  # both use it from now on
         monkeypatch.setenv("HOME", home)
-        _, shown = type_into([*command, "log", "system_rules"], "", repo)
-        assert "append" in shown
+        assert history.log(blocks.find_place(str(repo)), "system_rules")[0].op == "append"
     monkeypatch.setenv("HOME", str(tmp_path / "new"))
     assert not store_paths.is_trusted(project(blocks.find_place(str(repo))))
     code, shown = type_into([*command, "trust", "--local"], "", repo)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.store import recall, spool, store_paths
+from memfs.store import message_records, recall, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.message_records import ReadState
 from memfs.store.recall import RecallLog
@@ -233,23 +233,26 @@ def test_file_names_of_sessions_do_not_collide() -> None:
 
 def test_lines_are_read_as_json_reads_them(tmp_path: Path) -> None:
     """Also what the quick reader does not take: halves of characters, and names it does not know."""
-    good = {
-        "id": "1",
-        "session": "s",
-        "host": "h",
-        "project": "",
-        "branch": "",
-        "at": "",
-        "role": "user",
-        "text": "a",
-    }
+    good = Message("1", "s", "h", "", "", "", "user", "a")._asdict()
     rows = [good, {**good, "text": "\ud800"}, {**good, "side": True, "tool": "t"}]
     bad = ["{", "[]", "5", json.dumps({**good, "more": 1}), json.dumps({"id": "1"})]
     path = tmp_path / "r.jsonl"
     lines = [*map(json.dumps, rows), *bad, json.dumps(good)]
     path.write_text("\n".join(lines) + '\n{"torn')
     found = list(recall.read_with_offsets(str(path)))
-    assert [message for message, _ in found] == [Message(**row) for row in [*rows, good]]  # type: ignore[arg-type]
+    assert [message for message, _ in found] == [Message(**row) for row in [*rows, good]]
     data = path.read_bytes()
     assert [data[:end].count(b"\n") for _, end in found] == [1, 2, 3, 9]
     assert list(recall.messages(str(path), found[0][1])) == [m for m, _ in found[1:]]
+
+
+def test_a_fingerprint_knows_only_what_was_read(tmp_path: Path) -> None:
+    def sign(data: bytes, size: int = 9000) -> str:
+        (tmp_path / "t").write_bytes(data)
+        return message_records.fingerprint(str(tmp_path / "t"), size)
+
+    before = sign(b"a" * 10_000)
+    assert sign(b"a" * 9000 + b"b" * 5000) == before
+    assert sign(b"b" + b"a" * 9999) != before
+    assert sign(b"a" * 8999 + b"b" * 1001) != before
+    assert sign(b"a", 0) == sign(b"", 0)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from memfs.core.errors import StoreError
 from memfs.ops import init
 from memfs.store import local_folder, store_paths, trust
 from memfs.store.blocks import Place
+from tests.store.conftest import commit_all, git
 
 
 def make(folder: Path) -> Path:
@@ -119,8 +119,7 @@ def test_the_local_folder_is_private_and_ignored(repo: Path) -> None:
 
 def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> None:
     make(repo)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "store")
+    commit_all(repo)
     git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
     found = store_paths.find(str(tmp_path / "linked"))
     assert found
@@ -136,8 +135,7 @@ def test_the_worktrees_of_a_bare_repository_share_a_local_folder_in_it(
     repo: Path, tmp_path: Path, bare: str, below: str
 ) -> None:
     make(repo / below)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "store")
+    commit_all(repo)
     git(tmp_path, "clone", "-q", "--bare", str(repo), bare)
     for name in ("one", "two"):
         git(tmp_path / bare, "worktree", "add", "-q", "-b", name, str(tmp_path / "trees" / name))
@@ -156,8 +154,7 @@ def test_what_a_worktree_of_a_bare_repository_had_of_its_own_goes_on(
     repo: Path, tmp_path: Path
 ) -> None:
     make(repo)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "store")
+    commit_all(repo)
     git(tmp_path, "clone", "-q", "--bare", str(repo), "all.git")
     tree = tmp_path / "one"
     git(tmp_path / "all.git", "worktree", "add", "-q", "-b", "one", str(tree))
@@ -166,10 +163,6 @@ def test_what_a_worktree_of_a_bare_repository_had_of_its_own_goes_on(
     found = store_paths.find(str(tree))
     assert found
     assert found.local == f"{root}/local"
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(

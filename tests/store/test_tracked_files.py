@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from memfs.store import commits
 from memfs.store.blocks import Place
+from tests.store.conftest import commit_all, git
 
 BLOCKS = ".agent-memory/blocks"
 
 
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
-    return done.stdout.decode()
-
-
 @pytest.fixture
 def store(place: Place, repo: Path) -> Path:
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "store")
+    commit_all(repo)
     assert place.project
     return Path(place.project.root)
 

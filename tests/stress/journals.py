@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """One edit; `offset` is where its line begins."""
+    """One edit; `offset` is where its line begins, `group` its patch and how many edits that has."""
 
     id: str
     key: str
@@ -19,6 +20,7 @@ class Entry(NamedTuple):
     reason: str
     before: str | None
     after: str | None
+    group: list[object] | None
     offset: int
 
 
@@ -27,57 +29,39 @@ class Journal:
 
     def __init__(self, local: Path) -> None:
         self.entries: list[Entry] = []
-        self._data = (local / "journal.jsonl").read_bytes()
-        self._heads = json.loads((local / "heads.json").read_text())
-        self._groups: dict[str, list[int]] = {}
         self._odd: list[str] = []
-        offset = 0
-        for line in self._data.splitlines(keepends=True):
-            self._take(line, offset)
-            offset += len(line)
+        self._heads = json.loads((local / "heads.json").read_text())
+        self._size = 0
+        for line in (local / "journal.jsonl").read_bytes().splitlines(keepends=True):
+            try:
+                found = json.loads(line)
+                assert line.endswith(b"\n")
+            except (ValueError, AssertionError):
+                self._odd.append(f"no whole entry at byte {self._size}: {line[:80]!r}")
+            else:
+                found["key"] = f"{found.get('tree', '')}|{found['tier']}:{found['label']}"
+                values = [found.get(name) for name in Entry._fields[:-1]]
+                self.entries.append(Entry._make([*values, self._size]))
+            self._size += len(line)
 
     def wrong(self) -> Iterator[str]:
         """Yield what is wrong with the journal by itself, and with its heads."""
         yield from self._odd
-        for patch, sizes in self._groups.items():
-            if sizes != [len(sizes)] * len(sizes):
-                yield f"patch {patch} has {len(sizes)} entries here, which say {sizes}"
-        for entry_id in {entry.id for entry in self.entries}:
-            if sum(entry.id == entry_id for entry in self.entries) > 1:
-                yield f"two entries are {entry_id}"
-        if self._heads["offset"] != len(self._data):
-            yield f"heads end at {self._heads['offset']}, the journal at {len(self._data)}"
+        groups = Counter((str(each.group[0]), each.group[1]) for each in self.entries if each.group)
+        for (patch, size), count in groups.items():
+            if count != size:
+                yield f"patch {patch} has {count} entries here, which say {size}"
+        for ident, count in Counter(each.id for each in self.entries).items():
+            if count > 1:
+                yield f"two entries are {ident}"
+        if self._heads["offset"] != self._size:
+            yield f"heads end at {self._heads['offset']}, the journal at {self._size}"
         last = {e.key: [e.id, e.version, _digest(e.after), e.offset] for e in self.entries}
         for key in last.keys() | self._heads["heads"].keys():
             if self._heads["heads"].get(key) != last.get(key):
                 yield f"the head of {key} is not its last edit"
 
-    def _take(self, line: bytes, offset: int) -> None:
-        try:
-            found = json.loads(line)
-            assert line.endswith(b"\n")
-        except (ValueError, AssertionError):
-            self._odd.append(f"no whole entry at byte {offset}: {line[:80]!r}")
-            return
-        key = f"{found.get('tree', '')}|{found['tier']}:{found['label']}"
-        self.entries.append(
-            Entry(
-                found["id"],
-                key,
-                found["op"],
-                found["version"],
-                found["reason"],
-                found["before"],
-                found["after"],
-                offset,
-            )
-        )
-        if found.get("group"):
-            patch, size = found["group"]
-            self._groups.setdefault(patch, []).append(size)
-
 
 def _digest(text: str | None) -> str:
-    return (
-        "" if text is None else hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    )
+    data = (text or "").encode("utf-8", "surrogateescape")
+    return "" if text is None else hashlib.sha256(data).hexdigest()

@@ -9,8 +9,8 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from tests.stress.steps import Step
 from tests.stress.world import World
@@ -19,14 +19,6 @@ _REQUEST = struct.Struct("<i?d")
 _HELD = 0.02  # seconds that a command holds a lock: the kill comes within them
 _CHANGES = 9  # files that an edit opens for writing or renames, one with another
 _PATIENCE = 5.0  # seconds that a command is waited for to take a lock
-
-
-class Wish(NamedTuple):
-    """Kill a process, or all of its group, after `delay` seconds."""
-
-    pid: int
-    group: bool
-    delay: float
 
 
 class Hunter:
@@ -93,7 +85,7 @@ class Executioner:
     """Fulfils the wishes of workers, in their parent."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Wish, float]] = []
+        self._waiting: list[tuple[float, int, bool]] = []  # (when, process, all of its group)
         self._read, self.wishes = os.pipe()
         os.set_blocking(self._read, False)
 
@@ -104,18 +96,14 @@ class Executioner:
     def kill(self, alive: set[int]) -> None:
         """Kill whose time has come, among the processes that were not waited for yet."""
         now = time.monotonic()
-        self._waiting += [(wish, now + wish.delay) for wish in self._asked()]
-        for wish, due in self._waiting:
-            if due <= now and wish.pid in alive:
-                (os.killpg if wish.group else os.kill)(wish.pid, signal.SIGKILL)
-        self._waiting = [(wish, due) for wish, due in self._waiting if due > now]
-
-    def _asked(self) -> list[Wish]:
-        try:
+        with suppress(BlockingIOError):
             data = os.read(self._read, _REQUEST.size * 100)
-        except BlockingIOError:
-            return []
-        return [Wish(*values) for values in _REQUEST.iter_unpack(data)]
+            wishes = _REQUEST.iter_unpack(data)
+            self._waiting += [(now + delay, pid, group) for pid, group, delay in wishes]
+        for due, pid, group in self._waiting:
+            if due <= now and pid in alive:
+                (os.killpg if group else os.kill)(pid, signal.SIGKILL)
+        self._waiting = [each for each in self._waiting if each[0] > now]
 
 
 def _owners(locks: list[Path]) -> set[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 import select
 import signal
 import time
@@ -17,22 +16,10 @@ from tests.stress import checks, steps, workers
 from tests.stress.kills import Executioner
 from tests.stress.roads import Cli
 from tests.stress.steps import APPEND, Ledger, Noted, Part, Step, line_of
-from tests.stress.workers import BESIDES, Notes, Role, Round
+from tests.stress.workers import BESIDES, Notes, Plan, Role, Round
 from tests.stress.world import World
 
 _ENDING = 60.0  # seconds that commands without their worker have to end
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is asked for on the command line; `until` is a time."""
-
-    processes: int
-    edits: int
-    seed: str
-    roads: dict[str, int]
-    kills: float
-    until: float
 
 
 @dataclass
@@ -61,9 +48,7 @@ def run(root: Path, plan: Plan) -> Result:
     result = Result()
     over, life = os.pipe()  # closed where nobody is left
     executioner = Executioner()
-    told = Round(
-        world, plan.edits, plan.roads, plan.kills, plan.seed, plan.until, life, executioner.wishes
-    )
+    told = Round(world, plan, life, executioner.wishes, os.getpid())
     _edit_each(told, "ground")
     start = time.monotonic()
     house = _House(told, executioner)
@@ -94,9 +79,8 @@ def _judge(world: World, told: Round, result: Result) -> None:
             result.failures.append(str(note["failure"]))
         else:
             result.calls.setdefault(str(note["call"]), []).append(float(str(note["seconds"])))
-    told.life = os.open(os.devnull, os.O_WRONLY)
-    _edit_each(told, "closing")
-    os.close(told.life)
+    with open(os.devnull, "wb") as nobody:
+        _edit_each(told._replace(life=nobody.fileno()), "closing")
     for path in sorted(world.ledgers.glob("*.ledger")):
         result.noted += steps.read(path)
     found = checks.check(world, result.noted)
@@ -111,7 +95,7 @@ def _edit_each(told: Round, who: str) -> None:
     road = Cli(told.world, told.life, lambda _: None)
     for number, key in enumerate(told.world.files(), 1):
         tree, _, label = key.partition("|")
-        line = line_of(who, number, 0, random.Random(f"{told.seed} {who} {number}"))
+        line = line_of(who, number, 0, told.chance(f"{who} {number}"))
         step = Step(who, number, who, tree, (Part(APPEND, label, line),))
         ledger.begin(step)
         ledger.done(road(step), 0.0)

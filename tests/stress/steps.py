@@ -17,14 +17,8 @@ from pathlib import Path
 
 from tests.stress.world import BLOCKS, LINKED, MAIN, USER_BLOCK
 
-APPEND, INSERT, REPLACE, REMOVE, PATCH, UNDO = (
-    "append",
-    "insert",
-    "replace",
-    "remove",
-    "patch",
-    "undo",
-)
+APPEND, INSERT, REPLACE = "append", "insert", "replace"
+REMOVE, PATCH, UNDO = "remove", "patch", "undo"
 # How often each is done; blocks stay small, for the price of a step not to grow with the round.
 _MIX = {APPEND: 30, INSERT: 14, REPLACE: 18, REMOVE: 20, PATCH: 14, UNDO: 4}
 ONE_AT_A_TIME = ("mcp",)  # roads that take no patch
@@ -42,6 +36,17 @@ class Part:
     text: str = ""
     old: str = ""
     at: int = 0
+
+    def record(self) -> dict[str, object]:
+        """Return the edit as a patch has it."""
+        values: dict[str, object] = {"text": self.text}
+        if self.op == REPLACE:
+            values = {"old": self.old, "new": self.text}
+        elif self.op == REMOVE:
+            values = {"text": self.old}
+        elif self.op == INSERT:
+            values = {"line": self.at, "text": self.text}
+        return {"op": self.op, "label": self.label, **values}
 
 
 @dataclass(frozen=True)
@@ -133,9 +138,7 @@ class Worker:
         self.next = len(noted) + 1
         self._roads = roads
         self._chance = random.Random(f"{seed} {who} {self.next}")
-        self._lines: list[
-            tuple[str, str, str]
-        ] = []  # (tree, label, line) that are there for all we know
+        self._lines: list[tuple[str, str, str]] = []  # (tree, label, line) that may be there
         for note in noted:
             self.learn(note.step, acknowledged=bool(note.done))
 

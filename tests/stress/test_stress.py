@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
@@ -35,7 +36,6 @@ from tests.stress.world import MAIN, USER_BLOCK, World
 ROOT = Path(__file__).parents[2]
 DECISIONS = "project:decisions"
 FIRST, SECOND, THIRD, SAVED, *MORE = (line_of("test", n, 0, Random(n)) for n in range(1, 20))
-Damage = Callable[[World], None]
 
 
 @pytest.mark.thorough
@@ -69,10 +69,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         world.make()
         for number, key in enumerate(world.files()):
             tree, _, label = key.partition("|")
-            do(world, "cli", tree, Part(APPEND, label, MORE[number]))
+            do(world, "python", tree, Part(APPEND, label, MORE[number]))
         do(world, "python", MAIN, Part(APPEND, DECISIONS, FIRST))
-        do(world, "cli", MAIN, Part(REPLACE, DECISIONS, SECOND, FIRST))
-        do(world, "cli", MAIN, Part(REMOVE, DECISIONS, old=FIRST))  # refused
+        do(world, "python", MAIN, Part(REPLACE, DECISIONS, SECOND, FIRST))
+        do(world, "python", MAIN, Part(REMOVE, DECISIONS, old=FIRST))  # refused
         do(world, "python", MAIN, Part(REMOVE, DECISIONS, old=SECOND))
         do(world, "python", MAIN, Part(UNDO, DECISIONS))
         save(world, DECISIONS, SAVED)
@@ -88,15 +88,13 @@ def do(world: World, road: str, tree: str, *parts: Part) -> None:
     step = Step("test", len(read(path)) + 1, road, tree, parts)
     ledger = Ledger(path)
     ledger.begin(step)
-    life = os.open(os.devnull, os.O_WRONLY)
-    taken = ROADS[road](world, life, lambda _: None)
-    try:
-        ledger.done(taken(step), 0.0)
-    except RefusedError as error:
-        ledger.refused(str(error))
-    finally:
+    with open(os.devnull, "wb") as life:
+        taken = ROADS[road](world, life.fileno(), lambda _: None)
+        try:
+            ledger.done(taken(step), 0.0)
+        except RefusedError as error:
+            ledger.refused(str(error))
         taken.close()
-        os.close(life)
 
 
 def save(world: World, label: str, line: str) -> None:
@@ -121,107 +119,85 @@ def test_an_undisturbed_world_is_told_as_one_story(world: World) -> None:
     assert SECOND in world.file(MAIN, DECISIONS).read_text()
 
 
-def lost_line(world: World) -> None:
-    path = world.file(MAIN, DECISIONS)
-    path.write_text(path.read_text().replace(f"{SECOND}\n", ""))
+NOT_DONE = {"begin": asdict(Step("test", 90, "cli", MAIN, (Part(APPEND, USER_BLOCK, MORE[9]),)))}
+DONE = {"done": {key_of(MAIN, USER_BLOCK): 2}, "seconds": 0}
 
 
-def half_line(world: World) -> None:
-    path = world.file(MAIN, DECISIONS)
-    path.write_text(path.read_text().replace(SECOND, SECOND[:-3]))
+def cut(text: str, mark: str, more: str = "") -> str:
+    """Return a text up to the last line that begins with a mark."""
+    return text.rpartition(mark)[0] + more
 
 
-def line_twice(world: World) -> None:
-    path = world.file(MAIN, DECISIONS)
-    path.write_text(path.read_text() + f"{SECOND}\n")
+def change_last(text: str, **values: object) -> str:
+    *lines, last = text.splitlines()
+    return "\n".join([*lines, json.dumps(json.loads(last) | values)]) + "\n"
 
 
-def entries(world: World, change: Callable[[list[dict[str, object]]], None]) -> None:
-    """Change the entries of the project's journal."""
-    path = world.stores["project"] / "local/journal.jsonl"
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    change(found)
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in found))
+def drop_line(text: str, number: int) -> str:
+    lines = text.splitlines(keepends=True)
+    del lines[number]
+    return "".join(lines)
 
 
-def gap(world: World) -> None:
-    entries(world, lambda found: found[-1].update(version=99))
+BLOCK, LEDGER = "repo/.agent-memory/blocks/decisions.md", "ledgers/test.ledger"
+JOURNAL = "repo/.agent-memory/local/journal.jsonl"
+DAMAGES: dict[str, tuple[str, Callable[[str], str], tuple[str, ...]]] = {
+    "a lost line": (
+        BLOCK,
+        lambda text: text.replace(f"{SECOND}\n", ""),
+        ("lost: ", "the file is not what its last edit wrote"),
+    ),
+    "half a line": (BLOCK, lambda text: text.replace(SECOND, SECOND[:-3]), ("half a line",)),
+    "a line twice": (BLOCK, lambda text: f"{text}{SECOND}\n", ("2 times",)),
+    "a gap": (JOURNAL, lambda text: change_last(text, version=99), ("the versions of its",)),
+    "a lost edit": (
+        JOURNAL,
+        lambda text: drop_line(text, -1),
+        ("the file is not what its last edit wrote", "which it is not"),
+    ),
+    "a torn edit": (JOURNAL, lambda text: text + '{"id": "1', ("no whole entry",)),
+    "half a patch": (JOURNAL, lambda text: drop_line(text, -2), ("is half there",)),
+    "old heads": (
+        "home/.agent-memory/local/heads.json",
+        lambda text: text.replace('"offset": ', '"offset": 1'),
+        ("heads end at",),
+    ),
+    "acknowledged under the version of another": (
+        LEDGER,
+        lambda text: f"{text}{json.dumps(NOT_DONE)}\n{json.dumps(DONE)}\n",
+        ("was acknowledged to", "which it is not"),
+    ),
+    "refused and done": (
+        LEDGER,
+        lambda text: cut(text, '{"done"', '{"refused": "no"}\n'),
+        ("was refused (no), and is there",),
+    ),
+    "nobody's": (
+        LEDGER,
+        lambda text: cut(text, '{"begin"'),
+        ("is nobody's", "there for no reason"),
+    ),
+    "saved by nobody": (
+        LEDGER,
+        lambda text: text.replace(SAVED, MORE[9]),
+        ("is not what the editor saved", "was adopted 0 times"),
+    ),
+    "a leftover": ("home/.agent-memory/blocks/.habits.md.tmp", str, ("was left",)),
+}
 
 
-def forgotten(world: World) -> None:
-    entries(world, lambda found: found.__delitem__(-1))
-
-
-def torn(world: World) -> None:
-    path = world.stores["project"] / "local/journal.jsonl"
-    path.write_bytes(path.read_bytes() + b'{"id": "1')
-
-
-def old_heads(world: World) -> None:
-    path = world.stores["user"] / "local/heads.json"
-    path.write_text(path.read_text().replace('"offset": ', '"offset": 1'))
-
-
-def half_patch(world: World) -> None:
-    entries(world, lambda found: found.__delitem__(-2))
-
-
-def not_done(world: World) -> None:
-    """A step is acknowledged under the version of another."""
-    path = world.ledgers / "test.ledger"
-    ledger = Ledger(path)
-    ledger.begin(Step("test", 90, "cli", MAIN, (Part(APPEND, USER_BLOCK, MORE[9]),)))
-    ledger.done({key_of(MAIN, USER_BLOCK): 2}, 0.0)
-
-
-def refused_and_done(world: World) -> None:
-    path = world.ledgers / "test.ledger"
-    path.write_text(path.read_text().rpartition('{"done"')[0] + '{"refused": "no"}\n')
-
-
-def nobodys(world: World) -> None:
-    path = world.ledgers / "test.ledger"
-    path.write_text(path.read_text().rpartition('{"begin"')[0])
-
-
-def adopted(world: World) -> None:
-    """What the editor saved was saved by nobody."""
-    path = world.ledgers / "test.ledger"
-    path.write_text(path.read_text().replace(SAVED, MORE[9]))
-
-
-def leftover(world: World) -> None:
-    (world.stores["user"] / "blocks/.habits.md.tmp").touch()
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lost_line, ("lost: ", "the file is not what its last edit wrote")),
-        (half_line, ("half a line",)),
-        (line_twice, ("2 times",)),
-        (gap, ("the versions of its",)),
-        (forgotten, ("the file is not what its last edit wrote", "which it is not")),
-        (torn, ("no whole entry",)),
-        (old_heads, ("heads end at",)),
-        (half_patch, ("is half there",)),
-        (not_done, ("was acknowledged to", "which it is not")),
-        (refused_and_done, ("was refused (no), and is there",)),
-        (nobodys, ("is nobody's", "there for no reason")),
-        (adopted, ("is not what the editor saved", "was adopted 0 times")),
-        (leftover, ("was left",)),
-    ],
-)
-def test_the_checks_notice(world: World, damage: Damage, said: tuple[str, ...]) -> None:
-    before = {path: path.read_bytes() for path in _files(world)}
+@pytest.mark.parametrize("name", DAMAGES)
+def test_the_checks_notice(world: World, name: str) -> None:
+    file, damage, said = DAMAGES[name]
+    path = world.root / file
+    before = path.read_text() if path.exists() else None
+    path.write_text(damage(before or ""))
     try:
-        damage(world)
         found = failures(world)
     finally:
-        for path in set(_files(world)) - before.keys():
-            path.unlink()
-        for path, data in before.items():
-            path.write_bytes(data)
+        path.unlink()
+        if before is not None:
+            path.write_text(before)
     assert not [words for words in said if words not in found]
 
 
@@ -229,12 +205,6 @@ def test_the_checks_notice_a_lock_that_is_held(world: World) -> None:
     with open(world.lock("user"), "rb") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         assert "is still held" in failures(world)
-
-
-def _files(world: World) -> list[Path]:
-    """List what a damage can be done to."""
-    folders = (*world.stores.values(), world.ledgers)
-    return [path for folder in folders for path in folder.rglob("*") if path.is_file()]
 
 
 def test_a_killed_worker_goes_on_where_its_ledger_ends(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from memfs.core.errors import LockedError
 from memfs.store import lock, store_paths
@@ -26,7 +27,7 @@ from tests.stress.steps import (
     read,
     whole,
 )
-from tests.stress.world import BLOCKS, COMMAND, LINKED, MAIN, USER_BLOCK, World
+from tests.stress.world import BLOCKS, LINKED, MAIN, USER_BLOCK, World
 
 EDITOR = "editor"
 LOCKED_OUT = "reads that found the store locked"
@@ -55,53 +56,51 @@ class Notes:
     @staticmethod
     def read(world: World) -> list[dict[str, object]]:
         path = world.ledgers / "notes"
-        return (
-            [json.loads(line) for line in path.read_text().split("\n")[:-1]]
-            if path.exists()
-            else []
-        )
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text.split("\n")[:-1]]
 
 
-class Round:
+class Plan(NamedTuple):
+    """What is asked for on the command line; `until` is a time."""
+
+    processes: int
+    edits: int
+    seed: str
+    roads: dict[str, int]
+    kills: float
+    until: float
+
+
+class Round(NamedTuple):
     """What the processes of a round are told: how much to do, until when, what they inherit."""
 
-    def __init__(
-        self,
-        world: World,
-        edits: int,
-        roads: dict[str, int],
-        kills: float,
-        seed: str,
-        until: float,
-        life: int,
-        wishes: int,
-    ) -> None:
-        self.world = world
-        self.edits = edits
-        self.roads = roads
-        self.kills = kills
-        self.seed = seed
-        self.until = until
-        self.life = life
-        self.wishes = wishes
-        self._parent = os.getpid()
+    world: World
+    plan: Plan
+    life: int
+    wishes: int
+    parent: int
 
     def stopped(self) -> bool:
         """Tell whether all is done, or whoever started this was killed."""
-        return (self.world.ledgers / "stop").exists() or os.getppid() != self._parent
+        return (self.world.ledgers / "stop").exists() or os.getppid() != self.parent
+
+    def chance(self, who: str) -> random.Random:
+        return random.Random(f"{self.plan.seed} {who}")
 
 
 def work(told: Round, who: str) -> None:
     """Do the steps of a worker that are left, one after the other."""
     path = told.world.ledgers / f"{who}.ledger"
     noted = read(path)
-    worker = Worker(who, noted, told.roads, told.seed)
-    hunter = Hunter(told.world, told.wishes, told.kills, f"{told.seed} kill {who} {worker.next}")
+    worker = Worker(who, noted, told.plan.roads, told.plan.seed)
+    hunter = Hunter(
+        told.world, told.wishes, told.plan.kills, f"{told.plan.seed} kill {who} {worker.next}"
+    )
     roads = {name: made(told.world, told.life, hunter.command) for name, made in ROADS.items()}
     usual = {note.step.road: note.seconds for note in noted if note.done}
     ledger = Ledger(path)
     notes = Notes(told.world, who)
-    while worker.next <= told.edits and time.time() < told.until and not told.stopped():
+    while worker.next <= told.plan.edits and time.time() < told.plan.until and not told.stopped():
         step = worker.choose()
         ledger.begin(step)
         hunter.before(step, usual.get(step.road, 0.1))
@@ -132,7 +131,7 @@ def save(told: Round, who: str) -> None:
     It saves while nobody else writes: what is saved within the milliseconds between the last look
     and the rename of somebody who knows no lock is not what is tested here.
     """
-    chance = random.Random(f"{told.seed} {who}")
+    chance = told.chance(who)
     ledger = Ledger(told.world.ledgers / f"{who}.ledger")
     number = 0
     while not told.stopped():
@@ -142,11 +141,8 @@ def save(told: Round, who: str) -> None:
         line = line_of(who, number, 0, chance)
         step = Step(who, number, EDITOR, tree, (Part(APPEND, label, line),))
         ledger.begin(step)
-        store = (
-            store_paths.user_store()
-            if label == USER_BLOCK
-            else store_paths.find(str(told.world.trees[tree]))
-        )
+        project = store_paths.find(str(told.world.trees[tree]))
+        store = store_paths.user_store() if label == USER_BLOCK else project
         assert store
         try:
             with lock.hold_lock(store):
@@ -169,7 +165,7 @@ def _save(path: Path, line: str, chance: random.Random) -> None:
 
 def prompt(told: Round, who: str) -> None:
     """Send prompts to the hook; each is answered in time, with nothing or with whole lines."""
-    chance = random.Random(f"{told.seed} {who}")
+    chance = told.chance(who)
     notes = Notes(told.world, who)
     while not told.stopped():
         payload = {
@@ -195,27 +191,17 @@ def prompt(told: Round, who: str) -> None:
 
 def look(told: Round, who: str) -> None:
     """Run the commands that read."""
-    chance = random.Random(f"{told.seed} {who}")
+    chance = told.chance(who)
     notes = Notes(told.world, who)
     while not told.stopped():
         label = chance.choice(BLOCKS)
-        words = chance.choice(
-            (
-                ("log",),
-                ("log", label),
-                ("show", label),
-                ("diff", label),
-                ("status",),
-                ("show", "--list"),
-                ("doctor",),
-            )
-        )
+        reads = ("log", f"log {label}", f"show {label}", f"diff {label}", "status", "show --list")
+        words = tuple(chance.choice((*reads, "doctor")).split())
         start = time.monotonic()
         done = _run(told, words, chance.choice((MAIN, LINKED)))
-        notes.call(
-            LOCKED_OUT if "is locked by" in done.stderr else "reads", time.monotonic() - start
-        )
-        if done.returncode and "is locked by" not in done.stderr:
+        locked_out = "is locked by" in done.stderr
+        notes.call(LOCKED_OUT if locked_out else "reads", time.monotonic() - start)
+        if done.returncode and not locked_out:
             notes.failure(f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
         shown = done.stdout.splitlines() if words == ("show", label) else []
         if half := [line for line in shown if not whole(line)]:
@@ -226,16 +212,9 @@ def look(told: Round, who: str) -> None:
 def _run(
     told: Round, words: tuple[str, ...], tree: str, text: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *words],
-        cwd=told.world.trees[tree],
-        env=told.world.environment(),
-        input=text,
-        text=True,
-        capture_output=True,
-        check=False,
-        pass_fds=(told.life,),
-    )
+    with told.world.start(*words, tree=tree, life=told.life) as process:
+        out, err = process.communicate(text.encode())
+    return subprocess.CompletedProcess(words, process.returncode, out.decode(), err.decode())
 
 
 Role = Callable[[Round, str], None]

@@ -67,13 +67,24 @@ class World:
 
     def memfs(self, *words: str, tree: str = MAIN) -> subprocess.CompletedProcess[str]:
         """Run the command line to its end; raises where it fails."""
-        return subprocess.run(
-            [*COMMAND, *words],
+        process = self.start(*words, tree=tree)
+        out, err = process.communicate()
+        done = subprocess.CompletedProcess(words, process.returncode, out.decode(), err.decode())
+        done.check_returncode()
+        return done
+
+    def start(
+        self, *words: str, tree: str, life: int = 2, stderr: int | None = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        """Start the command line in a tree, with pipes; it inherits the open file `life`."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "memfs", *words],
             cwd=self.trees[tree],
             env=self.environment(),
-            text=True,
-            capture_output=True,
-            check=True,
+            pass_fds=(life,),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
         )
 
     def git(self, *words: str) -> None:
@@ -87,21 +98,14 @@ class World:
             for role in ("AUTHOR", "COMMITTER")
             for what, value in (("NAME", "Tester"), ("EMAIL", "tester@example.invalid"))
         }
-        return (
-            kept
-            | who
-            | {
-                "HOME": str(self.home),
-                "LANG": "C.UTF-8",
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "MEMFS_DEBUG": "1",
-                "MEMFS_SERVICE_MODE": "off",  # whoever is killed does its own work
-                "PYTHONPATH": str(
-                    Path(memfs.__file__).parent.parent
-                ),  # the very code that is checked
-            }
-        )
-
-
-COMMAND = (sys.executable, "-m", "memfs")
+        return {
+            **kept,
+            **who,
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "MEMFS_DEBUG": "1",
+            "MEMFS_SERVICE_MODE": "off",  # whoever is killed does its own work
+            "PYTHONPATH": str(Path(memfs.__file__).parent.parent),  # the very code that is checked
+        }

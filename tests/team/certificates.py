@@ -19,8 +19,13 @@ def make_certificate(path: Path, host: str, days: int = 1, authority: str = "") 
     it signs itself.
     """
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _make_name(host)
-    issuer, signer = _load_signer(authority) if authority else (name, key)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"memory of a team at {host}")])
+    is_number = host.replace(".", "").isdecimal()
+    also: x509.GeneralName = x509.IPAddress(ip_address(host)) if is_number else x509.DNSName(host)
+    issuer, signer = name, key
+    if authority:
+        data = Path(authority).read_bytes()
+        issuer, signer = x509.load_pem_x509_certificate(data).subject, _load_key(data)
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder()
@@ -30,42 +35,30 @@ def make_certificate(path: Path, host: str, days: int = 1, authority: str = "") 
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=9))
         .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.SubjectAlternativeName([_make_alternative(host)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([also]), critical=False)
         .add_extension(x509.BasicConstraints(ca=not authority, path_length=None), critical=True)
         .sign(signer, hashes.SHA256())
     )
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    secret = _encode_key(key, serialization.NoEncryption())
     path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
     return str(path)
 
 
 def lock_key(certificate: Path, path: Path) -> str:
     """Write the key of a certificate, locked by a passphrase, and return the path."""
-    key = serialization.load_pem_private_key(certificate.read_bytes(), None)
-    locked = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(b"secret"),
-    )
-    path.write_bytes(locked)
+    key = _load_key(certificate.read_bytes())
+    path.write_bytes(_encode_key(key, serialization.BestAvailableEncryption(b"secret")))
     return str(path)
 
 
-def _make_name(host: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"memory of a team at {host}")])
+def _encode_key(
+    key: ec.EllipticCurvePrivateKey, lock: serialization.KeySerializationEncryption
+) -> bytes:
+    pkcs8 = serialization.PrivateFormat.PKCS8
+    return key.private_bytes(serialization.Encoding.PEM, pkcs8, lock)
 
 
-def _make_alternative(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
-
-
-def _load_signer(path: str) -> tuple[x509.Name, ec.EllipticCurvePrivateKey]:
-    data = Path(path).read_bytes()
+def _load_key(data: bytes) -> ec.EllipticCurvePrivateKey:
     key = serialization.load_pem_private_key(data, None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return x509.load_pem_x509_certificate(data).subject, key
+    return key

@@ -9,7 +9,7 @@ from memfs.search import doc_json, encoder
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import open_writer
-from memfs.team.server import memory_index
+from memfs.team.server import search
 
 LONG = " ".join(f"word{number} of a long report" for number in range(80))
 TEXTS = [
@@ -42,9 +42,9 @@ def test_it_gives_the_hits_of_an_index_in_files(tmp_path: Path) -> None:
         writer.update([source], lambda *_: iter(make_documents()))
         writer.embed()
     model = encoder.load_bundled()
-    windows = memory_index.encode_windows(TEXTS, model)
+    windows = search.encode_windows(TEXTS, model)
     assert [len(each.tokens) > 1 for each in windows] == [False, False, False, True, False, False]
-    found = memory_index.make_engine(make_documents(), windows, model)
+    found = search.make_engine(make_documents(), windows, model)
     in_files = Engine.open(folder)
     for query in (
         "StaleLeaseError lease_pool.py",
@@ -53,8 +53,4 @@ def test_it_gives_the_hits_of_an_index_in_files(tmp_path: Path) -> None:
         "thx",
     ):
         assert found.search(query).hits == in_files.search(query).hits
-
-
-def test_without_documents_nothing_is_found() -> None:
-    empty = memory_index.make_engine([], [], encoder.load_bundled())
-    assert empty.search("lease").hits == []
+    assert search.make_engine([], [], model).search("lease").hits == []

@@ -71,17 +71,6 @@ def test_a_whole_session_is_taken_back_with_its_title(team: Team) -> None:
     assert team.read("SELECT title FROM session") == [("",)]
 
 
-def test_what_two_share_stays_until_both_took_it_back(team: Team) -> None:
-    ana, ben = team.add("ana", shop="writer"), team.add("ben", shop="writer")
-    ana.push(1, TALK)
-    assert ben.push(1, TALK, stamp=1500).body["stored"] == 4, "each has their own"
-    assert team.count() == 8
-    ana.ask("POST", "/v1/retract", RetractRequest(1, 2000, "claude", "s1"))
-    assert {hit["member"] for hit in ben.search([1], "StaleLeaseError").body["hits"]} == {"ben"}
-    assert ben.ask("POST", "/v1/purge", {}).body == {"sessions": 1, "messages": 4}
-    assert team.count() == 0
-
-
 @pytest.mark.parametrize(
     "text",
     [

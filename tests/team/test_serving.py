@@ -69,17 +69,16 @@ def test_a_certificate_that_cannot_be_used_is_named_before_anything_is_served(
     bare = tmp_path / "bare.pem"
     bare.write_text(Path(own).read_text().partition("-----BEGIN PRIVATE")[0])
     locked = lock_key(Path(other), tmp_path / "locked.pem")
-    told = [
-        (refuse(certificate=nothing), f"cannot read {nothing}: No such file or directory"),
-        (refuse(certificate=own, key=nothing), f"cannot read {nothing}: No such file or directory"),
-        (refuse(key=own), f"a key without its certificate: {own}"),
-        (refuse(certificate=str(text)), f"cannot speak TLS with {text}"),
-        (refuse(certificate=str(bare)), f"cannot speak TLS with {bare}"),
-        (refuse(certificate=own, key=other), f"{other} is not the key of the certificate {own}"),
-    ]
-    assert [error.message for error, _ in told] == [message for _, message in told]
-    error = refuse(certificate=other, key=locked)
-    assert error.message == "the key has a passphrase, and the server cannot ask for it"
+    for certificate, key, told in (
+        (nothing, "", f"cannot read {nothing}: No such file or directory"),
+        (own, nothing, f"cannot read {nothing}: No such file or directory"),
+        ("", own, f"a key without its certificate: {own}"),
+        (str(text), "", f"cannot speak TLS with {text}"),
+        (str(bare), "", f"cannot speak TLS with {bare}"),
+        (own, other, f"{other} is not the key of the certificate {own}"),
+        (other, locked, "the key has a passphrase, and the server cannot ask for it"),
+    ):
+        assert refuse(certificate=certificate, key=key).message == told
 
 
 def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> None:
@@ -96,12 +95,10 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(own_team: Team) -> Non
     ana = own_team.add("ana", shop="writer")
     with connect(own_team.address) as admin:
         admin.execute("DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
+    stranger = make_conninfo(own_team.address, user="stranger")
     for address, message in (
         (own_team.postgres.make_database(), "this database has no team yet"),
-        (
-            make_conninfo(own_team.address, user="stranger"),
-            "this login of the database may not do that",
-        ),
+        (stranger, "this login of the database may not do that"),
     ):
         database = TeamDatabase(address, connections=1)
         database.open()
@@ -135,12 +132,8 @@ def test_clients_of_another_version_and_those_that_go_away_change_nothing(
         f"POST /v1/push HTTP/1.1\r\nHost: team\r\n{HEADER}: {PROTOCOL}\r\n"
         f'Authorization: Bearer {token}\r\nContent-Length: 999\r\n\r\n{{"project"'
     )
-    hints = {
-        "0": "update memfs",
-        "": "update memfs",
-        "2": "the server has to be updated",
-        "99999999": "the server has to be updated",
-    }
+    newer = "the server has to be updated"
+    hints = {"0": "update memfs", "": "update memfs", "2": newer, "99999999": newer}
     with ServerProcess(team.state.service, tmp_path / "log") as server:
         ana = Member(server.port, token)
         for spoken, hint in hints.items():
@@ -200,31 +193,25 @@ def test_a_server_that_is_stopped_tells_those_whom_it_cannot_serve_any_more(
 
 
 @WITH_VECTORS
-@pytest.mark.parametrize(
-    ("option", "sent"),
-    [
-        ("--header-time", ["", "POST /v1/push HTTP/1.1\r\nHost: team\r\n"]),
-        (
-            "--body-time",
-            [
-                "POST /v1/push HTTP/1.1\r\nHost: team\r\nContent-Length: 9999\r\n\r\n{",
-                "POST /v1/push HTTP/1.1\r\nHost: team\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n{",
-            ],
-        ),
-    ],
-)
 def test_a_request_that_does_not_come_in_time_loses_its_connection(
-    team: Team, tmp_path: Path, option: str, sent: list[str]
+    team: Team, tmp_path: Path
 ) -> None:
     token = team.add("ana", shop="writer").token
-    first = "GET /v1/health HTTP/1.1\r\nHost: team\r\n\r\n"
+    health = "GET /v1/health HTTP/1.1\r\nHost: team\r\n\r\n"
     known = f"{HEADER}: {PROTOCOL}\r\nAuthorization: Bearer {token}\r\n"
-    with ServerProcess(team.state.service, tmp_path / "log", option, "0.3") as server:
-        for begin in [*sent, *(each.replace("Host", f"{known}Host") for each in sent)]:
-            for text in (begin, first + begin) if begin else (begin,):
-                with socket.create_connection((HOST, server.port), timeout=30) as connection:
-                    connection.sendall(text.encode())
-                    assert is_ended(connection)
+    times = ("--header-time", "0.3", "--body-time", "0.3")
+    with ServerProcess(team.state.service, tmp_path / "log", *times) as server:
+        for length in (
+            "",
+            "Content-Length: 9999\r\n\r\n{",
+            "Transfer-Encoding: chunked\r\n\r\nfff\r\n{",
+        ):
+            for more in ("", known):
+                begin = f"POST /v1/push HTTP/1.1\r\n{more}Host: team\r\n{length}"
+                for text in ("", begin, health + begin):
+                    with socket.create_connection((HOST, server.port), timeout=30) as connection:
+                        connection.sendall(text.encode())
+                        assert is_ended(connection)
         assert Member(server.port, token).push(1, ["which port?"]).status == 200
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memfs.cli import options
+from memfs.cli import console, options
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_input import in_editor, read_patch, text_of
 from memfs.cli.edit_output import report
@@ -103,7 +103,9 @@ def create_command(label: str, value: str, reason: str, **keys: Any) -> None:
     The description explains the block's purpose to the assistant.
     LABEL may name a tier: user:human.
     """
-    place = options.find_target(user=labels.parse(label)[0] is not None)
+    tier, name = labels.parse(label)
+    place = options.find_target(user=tier is not None)
+    _tell_label(label, name)
     given = {key: each for key, each in keys.items() if each is not None}
     create = Create(label, value=text_of(value), **given)
     report(edit.run(place, [create], options.get_origin(reason)))
@@ -125,4 +127,10 @@ def delete_command(label: str, reason: str, session: str) -> None:
 @options.reason_option
 def rename_command(label: str, new: str, reason: str) -> None:
     """Give a block another label, in the same tier."""
+    _tell_label(new, labels.parse(new)[1])
     report(edit.run(options.place(), [Rename(label, new)], options.get_origin(reason)))
+
+
+def _tell_label(typed: str, label: str) -> None:
+    if typed.rpartition(":")[2] != label:
+        console.talk(f"! the label is {label}: labels have small letters, and _ for a space")

@@ -46,7 +46,9 @@ def log_command(label: str, count: int, since: str | None, session: str, as_json
     head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
     rows = [head, *(_render_row(entry, git=git) for entry in found)]
     if found:
-        console.echo(layout.table(rows, right=(0, len(head) - 2), cut=len(head) - 1))
+        chars, why = len(head) - 2, len(head) - 1
+        drop = (chars, head.index("WHO"))
+        console.echo(layout.table(rows, right=(0, chars), cut=why, drop=drop))
     else:
         console.talk("no edits yet")
 

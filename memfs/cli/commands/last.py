@@ -35,6 +35,8 @@ def command(
 ) -> None:
     """Show the texts that the last NUMBER prompts brought, their sources, and why.
 
+    What came with a file that was opened since is there, too.
+
     It also shows how close the closest past exchange was, and how close it had to be.
 
     For --wrong, a prompt is similar if it shares at least half of its words with the one that
@@ -104,7 +106,8 @@ def _list_dismissed(place: Place, *, as_json: bool) -> None:
 def _show(found: RecentPrompt) -> None:
     head = f"{format_time(found.at)}  {found.host}  session {found.session}"
     console.echo(layout.format_head(head))
-    console.echo(f"prompt: {_format_prompt(found.prompt)}")
+    said = f"opened: {flatten_text(found.opened)}"
+    console.echo(said if found.opened else f"prompt: {_format_prompt(found.prompt)}")
     if found.by_words:
         console.echo(f"searched by words alone: {found.by_words}")
     if found.text:

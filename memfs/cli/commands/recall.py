@@ -44,7 +44,8 @@ def command(
     It searches passages, past messages, facts and unpinned blocks, and joins the best, without
     duplicates.
     """
-    with stoppable_stages(lambda: "the index so far is saved; run it again to continue") as stage:
+    stopped = "the index so far is saved; run it again to continue"
+    with stoppable_stages(lambda: stopped, reads=True) as stage:
         place = options.place(session)
 
         def open_store() -> OpenStore:

@@ -119,7 +119,7 @@ def command(
     count = count or config.load(place).get_page_size(_MOST)
     page = -(-opened // count) if opened else page
     request = op.build_request(text, mode, wanted, count, page)
-    with stoppable_stages(lambda: _STOPPED) as stage:
+    with stoppable_stages(lambda: _STOPPED, reads=True) as stage:
 
         def open_store() -> OpenStore:
             from memfs.recall.open_store import OpenStore  # where no service answers
@@ -165,6 +165,8 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
         console.talk(f"no commits are read: {unread}")
     elif places == ("sources",) and not data_sources.list_sources(place):
         console.talk("there is no data source here; memfs source add NAME PATH makes one")
+    elif place.project is None:
+        console.talk("no hits in your own store; there is no project store here (memfs init)")
     else:
         console.talk("no hits")
 

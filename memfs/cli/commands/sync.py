@@ -131,7 +131,7 @@ def _sync_user(
         )
         if names
     ]  # fmt: skip
-    console.print_done("; ".join(parts) or f"in step with {found.remote}")
+    console.print_done("; ".join(parts) or f"up to date with {found.remote}")
 
 
 def _count_files(names: list[str]) -> str:

@@ -1,7 +1,4 @@
-"""Check assistants: whether their settings have our hooks, and the programs of these exist.
-
-And temporary files of runs that were killed, in stores and beside the settings of assistants.
-"""
+"""Check assistants and their settings, and find temporary files of runs that were killed."""
 
 from __future__ import annotations
 

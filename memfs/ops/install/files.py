@@ -1,7 +1,4 @@
-"""Plan and write the edit of one settings file, and keep its earlier bytes.
-
-And what git makes of the file: whether a commit takes it in, and how to keep it out.
-"""
+"""Plan and write the edit of a settings file, keep its earlier bytes, and ask git about it."""
 
 from __future__ import annotations
 

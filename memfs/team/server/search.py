@@ -11,13 +11,19 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
 
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
 from memfs.core.errors import UsageError
 from memfs.core.hits import Hit
 from memfs.core.records import Message
 from memfs.recall import prompts
-from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
+from memfs.search import doc_json, encoder, identifiers, lexical, semantic, stopwords, text_vectors
 from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import PromptHit
+from memfs.search.semantic import Document, VectorIndex
+from memfs.search.vector_layout import LARGEST, Extent
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -28,9 +34,8 @@ from memfs.team.protocol import (
     TeamHit,
     TeamSearchRequest,
 )
-from memfs.team.server import memory_index, push_rows
+from memfs.team.server import push_rows
 from memfs.team.server.database import Ledger
-from memfs.team.server.memory_index import EncodedWindows
 
 _LONGEST = 20_000  # characters of a question
 _MOST_SHOWN = 2000  # ids
@@ -42,6 +47,13 @@ _MOST_TERMS = 32
 _MOST_KEPT = 50_000  # messages: about a kilobyte each
 # By project, too: what somebody sends as a message of one project is nothing to another.
 _kept: dict[tuple[int, UUID], EncodedWindows] = {}  # the first ones are the oldest
+
+
+class EncodedWindows(NamedTuple):
+    """A text's windows: an int8 row for each, and the token ids of each."""
+
+    rows: NDArray[np.int8]
+    tokens: list[encoder.TokenIds]
 
 
 class StoredMessage(NamedTuple):
@@ -210,9 +222,6 @@ def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> T
     )
 
 
-# Candidates
-
-
 def _open_engine(ledger: Ledger, projects: Sequence[int], question: TeamQuestion) -> Engine | None:
     """Return an engine over the candidates of all projects, None without candidates.
 
@@ -261,10 +270,10 @@ def _index_candidates(messages: Sequence[StoredMessage]) -> Engine:
     keys = [(each.project, each.id) for each in messages]
     known = {key: _kept.get(key) for key in keys}
     new = {key: m.text for key, m in zip(keys, messages, strict=True) if known[key] is None}
-    encoded = dict(zip(new, memory_index.encode_windows([*new.values()], model), strict=True))
+    encoded = dict(zip(new, encode_windows([*new.values()], model), strict=True))
     _keep(encoded)
     windows = [known[key] or encoded[key] for key in keys]
-    return memory_index.make_engine([_make_document(each) for each in messages], windows, model)
+    return make_engine([_make_document(each) for each in messages], windows, model)
 
 
 def _keep(encoded: dict[tuple[int, UUID], EncodedWindows]) -> None:
@@ -295,3 +304,60 @@ def _make_document(stored: StoredMessage) -> dict[str, object]:
         speaker=stored.speaker,
     )
     return doc_json.document(message) | {"id": stored.id.hex}
+
+
+def encode_windows(texts: Sequence[str], model: encoder.Encoder) -> list[EncodedWindows]:
+    """Return the windows of each text by a model."""
+    pieces = [semantic.split_windows(text) for text in texts]
+    encoded = model.encode([piece for each in pieces for piece in each])
+    rows = np.rint(encoded.vectors * LARGEST).astype(np.int8)
+    found, begin = [], 0
+    for each in pieces:
+        end = begin + len(each)
+        found.append(EncodedWindows(rows[begin:end], encoded.tokens[begin:end]))
+        begin = end
+    return found
+
+
+def make_engine(
+    documents: Sequence[dict[str, object]],
+    windows: Sequence[EncodedWindows],
+    model: encoder.Encoder,
+) -> Engine:
+    """Return an engine of documents with text, turn by turn in order, and their windows."""
+    text = lexical.TextIndex(tantivy.Index(doc_json.schema(lexical.EXACT)))
+    lines: list[str] = []
+    found: list[Document] = []
+    for number, document in enumerate(documents, 1):
+        clean = {name: stopwords.replace_surrogates(value) for name, value in document.items()}
+        lines.append(doc_json.add_number(doc_json.encode(clean), number, '""'))
+        values = (int(str(clean[name])) for name in ("said", "at", "weight"))
+        found.append(Document(number, int(str(clean["group"])), str(clean["text"]), *values))
+    text.add_json(lines)
+    text.commit()
+    return Engine(text, MemoryVectors(found, windows, model))
+
+
+class MemoryVectors(VectorIndex):
+    """The rows of documents in memory. Nothing can be added."""
+
+    def __init__(
+        self, documents: list[Document], windows: Sequence[EncodedWindows], model: encoder.Encoder
+    ) -> None:
+        self.encoder, self.graph = model, None
+        self.extent = Extent(model.name, source=model.folder)
+        self._latest, self._after = {}, {}
+        counts = [len(each.tokens) for each in windows]
+        numbers = [document.number for document in documents]
+        self.owners = np.array(numbers, np.uint32).repeat(counts)
+        end = max(numbers, default=0) + 1
+        self.documents = self._build_records(end, self.owners.astype(np.uint32), documents)
+        none = np.zeros((0, model.dims), np.int8)
+        self.vectors = np.concatenate([none, *(each.rows for each in windows)])
+        tokens = [row for each in windows for row in each.tokens]
+        self.tokens = np.concatenate([np.zeros(0, model.ids), *tokens])
+        self.ends = np.cumsum([len(row) for row in tokens], dtype=np.uint64)
+        self.frequencies = np.bincount(self.tokens, minlength=model.size).astype(np.uint32)
+        self.extent = Extent(
+            model.name, len(self.owners), len(self.tokens), len(self.documents), model.folder
+        )

@@ -11,7 +11,7 @@ from memfs.ipc import client
 from memfs.ipc.service_query import ServiceQuery
 from memfs.search.request import Filter, SearchRequest
 from memfs.service import app, server
-from memfs.team import prompts
+from memfs.team.background import TeamBackground
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -29,7 +29,7 @@ def begin(world: World) -> Target:
     )
     warm = app.Service.__new__(app.Service)
     lanes = SimpleNamespace(add=lambda *_: None, is_busy=lambda _: False, describe_jobs=list)
-    team = prompts.TeamPrompts()
+    team = TeamBackground()
     told = app.RequestHandlers(stores, lanes, team, lambda _: None)  # type: ignore[arg-type]
     warm.__dict__.update(
         stores=stores, _answers=told, _began=0.0, _work=lanes, _watch=SimpleNamespace(polling=False)

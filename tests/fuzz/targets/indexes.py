@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from itertools import count
 from pathlib import Path
 
 from memfs.recall import prompts
@@ -36,11 +37,10 @@ _SETTLED = 0.02
 
 def begin(world: World) -> Target:
     index = world.store / "local/index"
-    turn = 0
+    turns = count(1)
 
     def run(case: Case) -> None:
-        nonlocal turn
-        turn += 1
+        turn = next(turns)
         name = case.name.partition("/")[2]  # below the folder of a version
         path = max(index.glob(f"*/{name}"), key=lambda path: path.stat().st_size)
         time.sleep(_SETTLED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import count
 
 from memfs.core.errors import MemfsError
 from memfs.search import encoder, model_files
@@ -15,40 +16,29 @@ _KINDS = {"WordLevel": "F32", "Unigram": "F16", "BPE": "I8", "WordPiece": "F64"}
 
 
 # What a library does with these is its own affair; a process that ends is ours.
-_STEPS: tuple[dict[str, object], ...] = (
-    {"type": "Precompiled", "precompiled_charsmap": "/////w=="},
-    {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},
-    {
-        "type": "Sequence",
-        "normalizers": [
-            {"type": "NFKC"},
-            {"type": "Strip", "strip_left": True, "strip_right": True},
-            {"type": "Replace", "pattern": {"Regex": "(a+)+$|"}, "content": "aaaaaaaa"},
-            {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 90},
-            {"type": "Prepend", "prepend": "\u2581"},
-            {"type": "Lowercase"},
-        ],
-    },
-)
-_PIECES: tuple[dict[str, object], ...] = (
-    {
-        "type": "Split",
-        "pattern": {"Regex": "(a+)+$|(x|x)*y"},
-        "behavior": "Isolated",
-        "invert": False,
-    },
-    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
-    {"type": "FixedLength", "length": 0},
-    {"type": "Digits", "individual_digits": True},
-    {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-)
+_HOSTILE = r"""
+{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}}
+{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}}
+{"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"},
+ {"type": "Strip", "strip_left": true, "strip_right": true},
+ {"type": "Replace", "pattern": {"Regex": "(a+)+$|"}, "content": "aaaaaaaa"},
+ {"type": "Replace", "pattern": {"String": "a"}, "content": "LONG"},
+ {"type": "Prepend", "prepend": "\u2581"}, {"type": "Lowercase"}]}}
+{"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a+)+$|(x|x)*y"},
+ "behavior": "Isolated", "invert": false}}
+{"pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always",
+ "split": true}}
+{"pre_tokenizer": {"type": "FixedLength", "length": 0}}
+{"pre_tokenizer": {"type": "Digits", "individual_digits": true}}
+{"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true,
+ "use_regex": true}}
+""".replace("LONG", "a" * 90)
 
 
 def _hostile() -> list[bytes]:
     made = small_models.tokenizer(small_models.WORDS, "Unigram")
-    told = [made | {"normalizer": each} for each in _STEPS]
-    told += [made | {"pre_tokenizer": each} for each in _PIECES]
-    return [json.dumps(each).encode() for each in told]
+    parts = [json.loads(line) for line in _HOSTILE.replace("\n ", " ").split("\n") if line]
+    return [json.dumps(made | part).encode() for part in parts]
 
 
 def begin(world: World) -> Target:
@@ -67,7 +57,7 @@ def begin(world: World) -> Target:
             Case(f"{kind}/{name}", (made / name).read_bytes()) for name in model_files.FILES
         ]
     samples += [Case("Unigram/tokenizer.json", data) for data in _hostile()]
-    turn = 0
+    turns = count(1)
     for each in samples:
         path = world.top / "kept/models" / each.name
         if path.exists():
@@ -76,8 +66,6 @@ def begin(world: World) -> Target:
         path.write_bytes(each.data)
 
     def run(case: Case) -> None:
-        nonlocal turn
-        turn += 1
         kind, _, name = case.name.partition("/")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(world.top / "kept/models" / kind, folder)
@@ -88,7 +76,7 @@ def begin(world: World) -> Target:
             opened.encode(["bread and ovens", "", "\ufffd", "日本", "a" * 3000])
         except MemfsError:
             pass
-        if turn % 5 == 0:
+        if next(turns) % 5 == 0:
             world.go("search gophers tunnels")
             world.go("model")
 
