@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 _MOST_LINES = 4_000  # difflib takes about a second for twice as many lines, each changed
 _MOST_BETWEEN = 400  # lines between two that are unique in huge texts
+_LEAST_LINES = 200  # difflib leaves out frequent lines of so many on alone
 _MOST_PAIRS = 100_000  # of equal lines: difflib looks for what is more at rare lines alone
 # Lines that need no blank line between them: list items, table rows, quotes, indented lines.
 _TIGHT = re.compile(r"\s|[-*+|>]|\d{1,9}[.)]")
@@ -275,8 +276,9 @@ def _match_middle(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, i
     What neither matches counts as rewritten: the merge then holds more than it would have to.
     """
     often, again = Counter(one), Counter(other)
-    if len(one) + len(other) <= _MOST_LINES:
-        pairs = sum(count * again[key] for key, count in often.items())
+    pairs = sum(count * again[key] for key, count in often.items())
+    is_short = len(other) < _LEAST_LINES
+    if len(one) + len(other) <= _MOST_LINES and (pairs <= _MOST_PAIRS or not is_short):
         matcher = difflib.SequenceMatcher(None, one, other, autojunk=pairs > _MOST_PAIRS)
         return [(at, place, size) for at, place, size in matcher.get_matching_blocks() if size]
     found = []

@@ -17,7 +17,7 @@ ASK, DENY = "ask", "deny"
 KEYS = ("paths", "commands", "enforce")
 _LONGEST = 300  # characters of a glob
 _MOST = 100  # globs of a key, with braces expanded
-_IN_LIST = r"(?:[^,{]|\{[^{}]*\}|\{)+"  # a glob: commas part globs, but not within braces
+_IN_LIST = r"(?:[^,{]|\{[^{}]*\}|\{.*)+"  # a glob: commas part globs, but not within braces
 _MORE = " *"  # a command may have more words than its glob
 
 

@@ -18,7 +18,7 @@ from memfs.store import git
 SHORT = 7  # digits of an id, as git shows it
 _PATIENCE = 2  # seconds; somebody waits for an edit
 _READING = 5  # seconds
-_FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%cn <%ce>%x02%s"
+_FORMAT = "%x01%H%n%aI%n%an <%ae>%n%cn <%ce>%n%s"  # none of them can have a line end
 _MESSAGE = ("%H", "%aI", "%an", "%ae", "%B")
 
 
@@ -159,8 +159,7 @@ def _diff(
     for field in fields:
         line = field.lstrip("\n")
         if "\x01" in field:
-            head = field.partition("\x01")[2].rstrip("\n").split("\x02", 4)
-            head = head if len(head) == 5 else [""] * 5
+            head = (field.partition("\x01")[2].split("\n") + [""] * 5)[:5]
         elif line.startswith(":"):
             parents = len(line) - len(line.lstrip(":"))  # a mode and an id of each, then the file's
             *ids, status = line.lstrip(":").split(" ")[parents + 1 :]

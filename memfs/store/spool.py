@@ -29,7 +29,10 @@ def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
         if not name.endswith(".json"):
             continue
         path = f"{folder}/{name}"
-        note = files.read_record(path)
+        try:
+            note = files.read_record(path)
+        except OSError:
+            note = {}
         transcript = note.get("transcript")
         if isinstance(transcript, str):
             host, session = str(note.get("host", "")), str(note.get("session", ""))

@@ -388,6 +388,7 @@ SHAPES = {
     "unlike lines": [marked("b", HUGE), marked("o", 3), marked("t", 5)],
     "like lines": [["x"] * HUGE, ["o", *["x"] * HUGE, "o"], [*["x"] * HUGE, "t"]],
     "two lines": [random.Random(seed).choices("ab", k=1500) for seed in range(3)],  # noqa: S311
+    "a short side": [["x", "a"] * 1800, ["x"] * 199, ["x", "a"] * 1800 + ["t"]],
     "blank lines": [spaced(marked("b", HUGE)), spaced(marked("o", 7)), spaced(marked("t", 11))],
 }
 

@@ -97,6 +97,8 @@ def test_what_cannot_be_used_is_named_and_matches_nothing() -> None:
     scope = RuleScope({"paths": ["src/{a", "b"], "commands": 5, "enforce": "never"})
     assert (scope.paths, scope.commands, scope.enforce) == (["b"], [], "")
     assert len(scope.problems) == 3
+    broken = RuleScope({"paths": "x, src/{a,b"})
+    assert (broken.paths, len(broken.problems)) == (["x"], 1)
     assert RuleScope({"enforce": "deny"}).problems
     assert RuleScope({"commands": ["x"]}).problems
     assert RuleScope({}).problems == []
