@@ -298,13 +298,13 @@ def _is_empty(node: Node) -> bool:
 def _convert_value(value: object, room: list[int]) -> object:
     room[0] -= 1
     if room[0] < 0:
-        raise ValueError("front matter holds too many values")
+        raise ValueError("front matter has too many values")
     if isinstance(value, dict):
         return {str(key): _convert_value(item, room) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_convert_value(item, room) for item in value]
     if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
-        raise ValueError("front matter holds a number that is too long")
+        raise ValueError("front matter has a number that is too long")
     return value
 
 

@@ -107,7 +107,7 @@ class _Reader:
     def read_document(self) -> _Node:
         node = self._read_value(self._skip_space(0), 0)
         if self._skip_space(node.end) != len(self._text):
-            raise self._make_error("something stands behind the end", self._skip_space(node.end))
+            raise self._make_error("there is text after the end", self._skip_space(node.end))
         return node
 
     def _read_value(self, at: int, depth: int) -> _Node:

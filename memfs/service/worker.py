@@ -108,7 +108,7 @@ def read_changes(
         return False
     done = index_sources.sync(place, embed=False, wait=PATIENCE, logs=logs, stage=_report_progress)
     if done is None:
-        raise LockedError("somebody else indexes")
+        raise LockedError("another process is indexing")
     return True
 
 
@@ -121,7 +121,7 @@ def read_sources(place: Place) -> bool:
     for source in sources:
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
-            raise LockedError("somebody else indexes")
+            raise LockedError("another process is indexing")
     return is_removed or bool(sources)
 
 

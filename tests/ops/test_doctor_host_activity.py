@@ -167,7 +167,7 @@ def test_failed_hooks_that_a_transcript_records_are_counted(
             lines.write(json.dumps(line, separators=(",", ":")) + "\n")
     [told] = [each.text for each in about(place, home) if each.level == "warning"]
     assert told == (
-        "Claude Code records 3 failed calls of our hooks in the last week; the last: "
+        "Claude Code records 3 failed calls of memfs's hooks in the last week; the last: "
         "UserPromptSubmit: MCP server 'memfs' not connected"
     )
 
