@@ -14,14 +14,12 @@ import msgspec
 
 from memfs import hosts
 from memfs.core.records import Identity, Message
-from memfs.hosts.jsonl import Parse, Reader, cap, text_of, time_of
+from memfs.hosts.jsonl import Reader, cap, text_of, time_of
 
 _ROLES = ("user", "assistant", "tool")
 
 
 class _Line(msgspec.Struct, gc=False):
-    """The fields of a line that are read."""
-
     memfs_queue: object = None
     session: object = None
     project: object = None
@@ -45,9 +43,6 @@ class _AgentReader(Reader[_Line]):
         session = text_of(line.session) if line and line.memfs_queue == 1 else ""
         return Identity(session, "", text_of(line.project)) if line and session else None
 
-    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
-        return _parse_line
-
     def list_roots(self, home: str) -> list[str]:  # noqa: ARG002 - as all
         return []
 
@@ -69,4 +64,4 @@ def _parse_line(line: _Line, identity: Identity, _offset: int) -> Iterator[Messa
             yield identity.make_message(hosts.OWN, ident, time_of(line.at), who, said, tool)
 
 
-READER = _AgentReader(_Line)
+READER = _AgentReader(_Line, _parse_line)

@@ -18,23 +18,11 @@ import msgspec
 
 from memfs.core.records import Identity, Message
 from memfs.files.account import find_named_folder
-from memfs.hosts import HOOK, HOOK_COMMAND, transcript_files
-from memfs.hosts.jsonl import (
-    Parse,
-    Reader,
-    call,
-    cap,
-    flatten_content,
-    remove_blocks,
-    remove_elements,
-    tags,
-    text_of,
-    time_of,
-)
+from memfs.hosts import HOOK, HOOK_COMMAND, jsonl, transcript_files
 
 HOST = "claude"
 _LONGEST_SLUG = 200  # of the name of a project's folder
-_INJECTED = tags(
+_INJECTED = jsonl.tags(
     "system-reminder",
     "user-prompt-submit-hook",
     "session-start-hook",
@@ -96,7 +84,7 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     origin: object = None
 
 
-class _ClaudeReader(Reader[_Line]):
+class _ClaudeReader(jsonl.Reader[_Line]):
     """A message's id is its line's uuid and the place of its content block, or the byte offset.
 
     It is the same however the file is cut into readings.
@@ -106,7 +94,7 @@ class _ClaudeReader(Reader[_Line]):
         stem = os.path.basename(path).removesuffix(".jsonl")
         session = ""
         for found in self.first(line for line in lines if _SESSION in line):
-            name = text_of(found.session_id)
+            name = jsonl.text_of(found.session_id)
             if not name:
                 continue
             if found.type not in ("user", "assistant"):
@@ -117,13 +105,13 @@ class _ClaudeReader(Reader[_Line]):
                 return None
             if not isinstance(message, dict) or "content" not in message:
                 continue
-            agent = text_of(found.agent_id) if found.is_sidechain else ""
+            agent = jsonl.text_of(found.agent_id) if found.is_sidechain else ""
             if not agent and stem.startswith("agent-"):
                 agent = stem.removeprefix("agent-")
-            return Identity(name, agent, text_of(found.cwd))
+            return Identity(name, agent, jsonl.text_of(found.cwd))
         return Identity(session, "") if session and session == stem else None
 
-    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:
+    def begin(self, identity: Identity, before: bytes) -> jsonl.Parse[_Line]:
         """Follow the queue's operations in `before`."""
         reading = _Reading(is_compaction=identity.agent.startswith(_COMPACTION))
         if _QUEUE in before or _ATTACHMENT in before:
@@ -164,12 +152,15 @@ class _ClaudeReader(Reader[_Line]):
     def find_failed_hooks(self, lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
         for line in self.first(line for line in lines if _FAILED_HOOK in line):
             found = line.attachment if isinstance(line.attachment, dict) else {}
-            command, error = text_of(found.get("command")), text_of(found.get("stderr"))
+            command, error = jsonl.text_of(found.get("command")), jsonl.text_of(found.get("stderr"))
             ours = HOOK in command or HOOK_COMMAND in command or (not command and _SERVER in error)
             if ours and found.get("type") == "hook_non_blocking_error":
-                yield text_of(found.get("hookEvent")), error
+                yield jsonl.text_of(found.get("hookEvent")), error
             elif ours and found.get("timedOut") is True:
-                yield text_of(found.get("hookEvent")), f"stopped after {found.get('durationMs')} ms"
+                yield (
+                    jsonl.text_of(found.get("hookEvent")),
+                    f"stopped after {found.get('durationMs')} ms",
+                )
 
 
 class _Reading:
@@ -203,7 +194,7 @@ class _Reading:
             self._drop_said(line)
         if line.type != "queue-operation":
             return None
-        if line.operation == "enqueue" and text_of(line.content).startswith(_TASK):
+        if line.operation == "enqueue" and jsonl.text_of(line.content).startswith(_TASK):
             self._notices += 1
         elif line.operation == "enqueue":
             self._waiting.append(line)
@@ -215,14 +206,14 @@ class _Reading:
         elif self._waiting:
             put = self._waiting.popleft()
             if line.operation == "remove" and not self._attached:
-                return _make_line(put, text_of(put.content))
+                return _make_line(put, jsonl.text_of(put.content))
         return None
 
     def _drop_said(self, line: _Line) -> None:
         """Take out the prompt that is said by a line of its own."""
         message = line.message if isinstance(line.message, dict) else {}
-        said = flatten_content(message.get("content"))
-        same = next((put for put in self._waiting if text_of(put.content) == said), None)
+        said = jsonl.flatten_content(message.get("content"))
+        same = next((put for put in self._waiting if jsonl.text_of(put.content) == said), None)
         if same:
             self._waiting.remove(same)
 
@@ -242,7 +233,7 @@ def _parse_queued(line: _Line) -> _Line | None:
     if found.get("isMeta") is True:
         return None
     made = _make_line(line, found.get("prompt"))
-    made.uuid = text_of(found.get("source_uuid")) or line.uuid
+    made.uuid = jsonl.text_of(found.get("source_uuid")) or line.uuid
     return made
 
 
@@ -265,7 +256,7 @@ def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Messag
         return
     if role == "user" and isinstance(line.origin, dict) and line.origin.get("kind") in _PROGRAMS:
         return
-    base = text_of(line.uuid) or f"@{offset}"
+    base = jsonl.text_of(line.uuid) or f"@{offset}"
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for index, block in enumerate(blocks):
@@ -277,9 +268,9 @@ def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Messag
                 id=f"{base}.{index}" if index else base,
                 session=identity.session,
                 host=HOST,
-                project=text_of(line.cwd) or identity.project,
-                branch=text_of(line.git_branch),
-                at=time_of(line.timestamp),
+                project=jsonl.text_of(line.cwd) or identity.project,
+                branch=jsonl.text_of(line.git_branch),
+                at=jsonl.time_of(line.timestamp),
                 role=kind,
                 text=text,
                 tool=tool,
@@ -291,15 +282,17 @@ def _parse_block(block: dict[str, object], role: str) -> tuple[str, str, str]:
     """Return (role, text, tool) of a content block; the text is "" if it is left out."""
     kind = block.get("type")
     if kind == "text":
-        text = text_of(block.get("text"))
+        text = jsonl.text_of(block.get("text"))
         return role, _clean_prompt(text) if role == "user" else text.strip(), ""
     if kind == "tool_use":
-        name = text_of(block.get("name")) or "tool"
-        return "tool", call(block.get("input")), name
+        name = jsonl.text_of(block.get("name")) or "tool"
+        return "tool", jsonl.call(block.get("input")), name
     if kind == "tool_result":
         return (
             "tool",
-            cap(remove_elements(_INJECTED, flatten_content(block.get("content")))),
+            jsonl.cap(
+                jsonl.remove_elements(_INJECTED, jsonl.flatten_content(block.get("content")))
+            ),
             "result",
         )
     return role, "", ""
@@ -309,7 +302,7 @@ def _clean_prompt(text: str) -> str:
     """Return a prompt without injections; "" for the host's own commands and messages."""
     if text.lstrip().startswith(_TASK):  # with a sentence of the program behind it
         return ""
-    text = remove_blocks(_INJECTED, text)
+    text = jsonl.remove_blocks(_INJECTED, text)
     if text.startswith(_OWN) or text == "Operation stopped by hook":
         return ""
     if text.startswith(_COMMAND_TAGS) and (name := _extract_element(text, "command-name")):

@@ -15,17 +15,7 @@ from contextlib import suppress
 import msgspec
 
 from memfs.core.records import Identity, Message
-from memfs.hosts import transcript_files
-from memfs.hosts.jsonl import (
-    Parse,
-    Reader,
-    arguments,
-    cap,
-    dumps,
-    flatten_content,
-    text_of,
-    time_of,
-)
+from memfs.hosts import jsonl, transcript_files
 
 HOST = "codex"
 _OURS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state")
@@ -72,7 +62,7 @@ class _Line(msgspec.Struct, gc=False):
     output: object = None
 
 
-class _CodexReader(Reader[_Line]):
+class _CodexReader(jsonl.Reader[_Line]):
     """A message's id is the byte offset of its line."""
 
     VARIABLE, USUAL = "CODEX_HOME", ".codex"
@@ -92,19 +82,16 @@ class _CodexReader(Reader[_Line]):
             if line.type in _OURS and isinstance(payload, dict):
                 rollout = True
             elif not session and _is_old_header(line):
-                session, branch = text_of(line.id), _get_text(line.git, "branch")
+                session, branch = jsonl.text_of(line.id), jsonl.get_text(line.git, "branch")
             elif (
                 session
                 and line.type == "message"
-                and (cwd := _CWD.search(flatten_content(line.content)))
+                and (cwd := _CWD.search(jsonl.flatten_content(line.content)))
             ):
                 return Identity(session, "", cwd.group(1).strip(), branch)
         if session:
             return Identity(session, "", "", branch)
         return Identity(named.group(1), "") if rollout and named else None
-
-    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
-        return _parse_line
 
     def list_transcripts(self, home: str, project: str) -> list[str]:
         """List compressed ones, too, whosever they are: they are named, and not read."""
@@ -119,26 +106,24 @@ class _CodexReader(Reader[_Line]):
 
 
 def _is_old_header(line: _Line) -> bool:
-    if line.type is not None or not text_of(line.id) or not time_of(line.timestamp):
+    if line.type is not None or not jsonl.text_of(line.id) or not jsonl.time_of(line.timestamp):
         return False
     return line.instructions is not msgspec.UNSET or isinstance(line.git, dict)
 
 
 def _parse_header(payload: dict[str, object]) -> Identity | None:
     """Return the session of a first line. A subagent has a thread of its own."""
-    thread = text_of(payload.get("id"))
-    session = text_of(payload.get("session_id")) or thread
+    thread = jsonl.text_of(payload.get("id"))
+    session = jsonl.text_of(payload.get("session_id")) or thread
     if not session:
         return None
     agent = thread if thread != session else ""
-    source = payload.get("source")
-    sub = source.get("subagent") if isinstance(source, dict) else None
-    spawned = sub.get("thread_spawn") if isinstance(sub, dict) else None
+    sub = jsonl.get(payload.get("source"), "subagent")
     if sub and not agent:
-        parent = _get_text(spawned, "parent_thread_id")
-        agent = session if parent else text_of(sub) or "subagent"
+        parent = jsonl.get_text(jsonl.get(sub, "thread_spawn"), "parent_thread_id")
+        agent = session if parent else jsonl.text_of(sub) or "subagent"
         session = parent or session
-    cwd, branch = text_of(payload.get("cwd")), _get_text(payload.get("git"), "branch")
+    cwd, branch = jsonl.text_of(payload.get("cwd")), jsonl.get_text(payload.get("git"), "branch")
     return Identity(session, agent, cwd, branch)
 
 
@@ -150,28 +135,30 @@ def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Messag
         item = msgspec.structs.asdict(line)
     if not isinstance(item, dict):
         return
-    if isinstance(line.metadata, dict) and line.metadata.get("compaction_output") is True:
+    if jsonl.get(line.metadata, "compaction_output") is True:
         return
     role, text, tool = _parse_item(item)
     if text:
-        yield identity.make_message(HOST, f"@{offset}", time_of(line.timestamp), role, text, tool)
+        yield identity.make_message(
+            HOST, f"@{offset}", jsonl.time_of(line.timestamp), role, text, tool
+        )
 
 
 def _parse_item(item: dict[str, object]) -> tuple[str, str, str]:
     """Return (role, text, tool) of an item; the text is "" if it is left out."""
-    kind = text_of(item.get("type"))
+    kind = jsonl.text_of(item.get("type"))
     if kind == "message" or (not kind and "role" in item):
         role = item.get("role")
         if role == "assistant":
-            return "assistant", flatten_content(item.get("content")).strip(), ""
+            return "assistant", jsonl.flatten_content(item.get("content")).strip(), ""
         return _parse_prompt(item) if role == "user" else ("", "", "")
     if kind.endswith("_call"):
         tool_input = next((item[k] for k in ("arguments", "input", "action") if item.get(k)), None)
-        space, name = text_of(item.get("namespace")), text_of(item.get("name"))
+        space, name = jsonl.text_of(item.get("namespace")), jsonl.text_of(item.get("name"))
         name = f"{space.removesuffix('__')}__{name}" if space and name else name
-        return "tool", arguments(tool_input), name or kind.removesuffix("_call")
+        return "tool", jsonl.arguments(tool_input), name or kind.removesuffix("_call")
     if kind.endswith("_output"):
-        return "tool", cap(_flatten_output(item.get("output")).strip()), "result"
+        return "tool", jsonl.cap(_flatten_output(item.get("output")).strip()), "result"
     return "", "", ""
 
 
@@ -181,22 +168,21 @@ def _parse_prompt(item: dict[str, object]) -> tuple[str, str, str]:
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = []
     for index, part in enumerate(parts):
-        text = text_of(part.get("text")).strip() if isinstance(part, dict) else ""
+        text = jsonl.get_text(part, "text").strip()
         kind = _get_kind(item, index)
         if kind.startswith("user") or (kind in ("", "unknown") and not text.startswith(_NOT_TYPED)):
             texts.append(text)
     text = "\n".join(text for text in texts if text)
     if text.startswith(_SHELL):
-        return "tool", cap(text), "shell"
+        return "tool", jsonl.cap(text), "shell"
     if text.startswith("# Context from my IDE setup"):
         text = text.partition(_ASKED)[2].strip()
     return "user", text, ""
 
 
 def _get_kind(item: dict[str, object], index: int) -> str:
-    metadata = item.get("internal_chat_message_metadata_passthrough")
-    kinds = metadata.get("content_item_kinds") if isinstance(metadata, dict) else None
-    return text_of(kinds[index]) if isinstance(kinds, list) and index < len(kinds) else ""
+    kinds = jsonl.get(item.get("internal_chat_message_metadata_passthrough"), "content_item_kinds")
+    return jsonl.text_of(kinds[index]) if isinstance(kinds, list) and index < len(kinds) else ""
 
 
 def _flatten_output(value: object) -> str:
@@ -204,16 +190,16 @@ def _flatten_output(value: object) -> str:
     if isinstance(value, str):
         if value.startswith('{"output":'):
             with suppress(ValueError, RecursionError):
-                return _get_text(json.loads(value), "output") or text_of(value)
-        return text_of(value)
+                return jsonl.get_text(json.loads(value), "output") or jsonl.text_of(value)
+        return jsonl.text_of(value)
     if isinstance(value, dict):
         inner = value.get("content", value.get("text"))
-        return flatten_content(inner) if isinstance(inner, str | list) else text_of(dumps(value))
-    return flatten_content(value)
+        return (
+            jsonl.flatten_content(inner)
+            if isinstance(inner, str | list)
+            else jsonl.text_of(jsonl.dumps(value))
+        )
+    return jsonl.flatten_content(value)
 
 
-def _get_text(value: object, key: str) -> str:
-    return text_of(value.get(key)) if isinstance(value, dict) else ""
-
-
-READER = _CodexReader(_Line)
+READER = _CodexReader(_Line, _parse_line)

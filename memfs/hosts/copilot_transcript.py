@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memfs.core.records import Identity, Message
-from memfs.hosts.jsonl import Parse, Reader, arguments, cap, flatten_content, text_of, time_of
+from memfs.hosts import jsonl
 
 HOST = "copilot"
 _STARTS = ("session.start", "session.resume")
@@ -22,8 +22,6 @@ _GUIDANCE = "Additional guidance from postToolUse hooks:"  # behind a tool's out
 
 
 class _Line(msgspec.Struct, gc=False, rename="camel"):
-    """The fields of a line that are read."""
-
     type: object = None
     data: object = None
     id: object = None
@@ -31,7 +29,7 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     agent_id: object = None
 
 
-class _CopilotReader(Reader[_Line]):
+class _CopilotReader(jsonl.Reader[_Line]):
     """A message's id is its event's, the byte offset of its line, or that of a tool's call."""
 
     VARIABLE, USUAL = "COPILOT_HOME", ".copilot"
@@ -41,18 +39,17 @@ class _CopilotReader(Reader[_Line]):
         folder, name = os.path.split(path)
         ours = False
         for line in self.first(lines):
-            data = line.data
-            if not isinstance(data, dict):
+            if not isinstance(line.data, dict):
                 continue
-            session = text_of(data.get("sessionId"))
+            session = jsonl.get_text(line.data, "sessionId")
             if line.type == _STARTS[0] and session:
-                return _make_identity(session, data)
+                return _make_identity(session, line.data)
             ours = ours or line.type in _OURS
             if line.type == _STARTS[1] and ours and name == _FILE:
-                return _make_identity(os.path.basename(folder), data)
+                return _make_identity(os.path.basename(folder), line.data)
         return Identity(os.path.basename(folder), "") if ours and name == _FILE else None
 
-    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+    def begin(self, identity: Identity, before: bytes) -> jsonl.Parse[_Line]:  # noqa: ARG002 - as all
         """Note the reasons of Stop hooks in `before`."""
         reading = _Reading()
         if b'"agentStop"' in before:
@@ -61,10 +58,9 @@ class _CopilotReader(Reader[_Line]):
         return reading.messages
 
 
-def _make_identity(session: str, data: dict[str, object]) -> Identity:
-    context = data.get("context")
-    ran = context if isinstance(context, dict) else {}
-    return Identity(session, "", text_of(ran.get("cwd")), text_of(ran.get("branch")))
+def _make_identity(session: str, data: object) -> Identity:
+    ran = jsonl.get(data, "context")
+    return Identity(session, "", jsonl.get_text(ran, "cwd"), jsonl.get_text(ran, "branch"))
 
 
 class _Reading:
@@ -75,65 +71,59 @@ class _Reading:
 
     def is_feedback(self, line: _Line) -> bool:
         """Return whether a prompt is the reason of a Stop hook; notes the reasons of hooks."""
-        data = line.data
-        if not isinstance(data, dict):
-            return False
-        if line.type == "hook.end" and data.get("hookType") == "agentStop":
-            output = data.get("output")
-            if isinstance(output, dict) and output.get("decision") == "block":
-                self._reasons.add(text_of(output.get("reason")).strip())
-        elif line.type == "user.message":
-            text = text_of(data.get("content")).strip()
-            if text in self._reasons:
-                self._reasons.remove(text)
-                return True
+        text = jsonl.get_text(line.data, "content").strip()
+        if line.type == "hook.end" and jsonl.get(line.data, "hookType") == "agentStop":
+            output = jsonl.get(line.data, "output")
+            if jsonl.get(output, "decision") == "block":
+                self._reasons.add(jsonl.get_text(output, "reason").strip())
+        elif line.type == "user.message" and text in self._reasons:
+            self._reasons.remove(text)
+            return True
         return False
 
     def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
         """Yield the messages of an event."""
-        data = line.data
-        if self.is_feedback(line) or not isinstance(data, dict):
+        if self.is_feedback(line):
             return
-        side = bool(text_of(line.agent_id) or text_of(data.get("parentToolCallId")))
-        at = time_of(line.timestamp)
-        for part, role, text, tool in _parse_event(text_of(line.type), data):
+        side = bool(jsonl.text_of(line.agent_id) or jsonl.get_text(line.data, "parentToolCallId"))
+        at = jsonl.time_of(line.timestamp)
+        for part, role, text, tool in _parse_event(jsonl.text_of(line.type), line.data):
             if text:
-                ident = part or text_of(line.id) or f"@{offset}"
+                ident = part or jsonl.text_of(line.id) or f"@{offset}"
                 yield identity.make_message(HOST, ident, at, role, text, tool, side)
 
 
-def _parse_event(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:
+def _parse_event(kind: str, data: object) -> Iterator[tuple[str, str, str, str]]:
     """Yield (id, role, text, tool) of an event; a call comes as request and as execution."""
-    if kind == "user.message":
-        if text_of(data.get("source")) in ("", "user"):  # others are skills and the like
-            yield "", "user", text_of(data.get("content")).strip(), ""
+    if kind == "user.message" and jsonl.get_text(data, "source") in ("", "user"):  # others: skills
+        yield "", "user", jsonl.get_text(data, "content").strip(), ""
     elif kind == "assistant.message":
-        yield "", "assistant", text_of(data.get("content")).strip(), ""
-        requests = data.get("toolRequests")
-        for request in requests if isinstance(requests, list) else []:
-            if isinstance(request, dict) and (ident := text_of(request.get("toolCallId"))):
-                name = text_of(request.get("name")) or "tool"
-                yield ident, "tool", arguments(request.get("arguments")), name
+        yield "", "assistant", jsonl.get_text(data, "content").strip(), ""
+        for request in jsonl.list_objects(jsonl.get(data, "toolRequests")):
+            if ident := jsonl.get_text(request, "toolCallId"):
+                name = jsonl.get_text(request, "name") or "tool"
+                yield ident, "tool", jsonl.arguments(request.get("arguments")), name
     elif kind == "tool.execution_start":
-        name = text_of(data.get("toolName")) or "tool"
-        yield text_of(data.get("toolCallId")), "tool", arguments(data.get("arguments")), name
+        name = jsonl.get_text(data, "toolName") or "tool"
+        yield (
+            jsonl.get_text(data, "toolCallId"),
+            "tool",
+            jsonl.arguments(jsonl.get(data, "arguments")),
+            name,
+        )
     elif kind == "tool.execution_complete":
-        yield "", "tool", cap(_extract_output(data)), "result"
+        yield "", "tool", jsonl.cap(_extract_output(data)), "result"
 
 
-def _extract_output(data: dict[str, object]) -> str:
+def _extract_output(data: object) -> str:
     """Return a tool's output, without the guidance that hooks added for the model."""
-    error, result = data.get("error"), data.get("result")
+    error, result = jsonl.get(data, "error"), jsonl.get(data, "result")
     if isinstance(result, dict):
-        text = flatten_content(result.get("content")).strip()
+        text = jsonl.flatten_content(result.get("content")).strip()
         if _GUIDANCE in text:
             text = text.partition(_GUIDANCE)[0].rpartition("\n")[0]
         return text.strip()
-    return (
-        text_of(error.get("message")).strip()
-        if isinstance(error, dict)
-        else flatten_content(result)
-    )
+    return jsonl.get_text(error, "message").strip() if error else jsonl.flatten_content(result)
 
 
 READER = _CopilotReader(_Line)

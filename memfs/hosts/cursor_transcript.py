@@ -36,8 +36,6 @@ _TRANSCRIPTS = "agent-transcripts"
 
 
 class _Line(msgspec.Struct, gc=False):
-    """The fields of a line that are read."""
-
     type: object = None
     role: object = None
     message: object = None

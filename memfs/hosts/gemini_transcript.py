@@ -109,14 +109,10 @@ class _GeminiReader(Reader[_Line]):
         return Identity(session, "", project, "", whole=True)
 
     def read_transcript(
-        self,
-        data: bytes,
-        identity: Identity,
-        *,
-        start: int,
-        before: bytes = b"",  # noqa: ARG002
+        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
     ) -> Transcript:
         """Read the messages of a whole transcript (`start` is 0)."""
+        del before
         records = _Records()
         is_object = data[:1] in (b"{", b" ")
         document = self._parse_document(data.splitlines(keepends=True)) if is_object else []

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Generic, TypeVar
 
@@ -24,6 +25,7 @@ _BLANK = " \t\r\n\f\v\ufeff\0"  # a crash leaves NULs
 _SPACE = re.compile(f"[{_BLANK}]*")
 _MOST_TRIES = 500  # places of a damaged line at which an object may begin
 _DECODER = json.JSONDecoder()
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Parse = Callable[[Shape, Identity, int], Iterable[Message]]
@@ -40,8 +42,9 @@ class Reader(Generic[Shape]):
     INSIDE: tuple[str, ...] = ()
     PREFIX = ""  # of the names of files
 
-    def __init__(self, shape: type[Shape]) -> None:
-        self._shape = shape
+    def __init__(self, shape: type[Shape], parse: Parse[Shape] | None = None) -> None:
+        """Read the messages of an object by `parse`, where no other is before it (see `begin`)."""
+        self._shape, self._parse = shape, parse
         self._decode = msgspec.json.Decoder(shape).decode
         self._names = dict(
             zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
@@ -51,9 +54,11 @@ class Reader(Generic[Shape]):
         """Return the session of a transcript by its first lines; None: not this host's."""
         raise NotImplementedError
 
-    def begin(self, identity: Identity, before: bytes) -> Parse[Shape]:
+    def begin(self, identity: Identity, before: bytes) -> Parse[Shape]:  # noqa: ARG002 - of most
         """Return what yields the messages of an object that begins at a byte of the file."""
-        raise NotImplementedError
+        if self._parse is None:
+            raise NotImplementedError
+        return self._parse
 
     def read_transcript(
         self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
@@ -282,6 +287,21 @@ def cap(text: str) -> str:
     return head + note + tail
 
 
+def get(value: object, key: str) -> object:
+    """Return the value of an object's key, None for what is no object."""
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def get_text(value: object, key: str) -> str:
+    """Return the text of an object's key, "" for another value or none."""
+    return text_of(get(value, key))
+
+
+def list_objects(value: object) -> list[dict[str, object]]:
+    """Return the objects in a list, none of another value."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def text_of(value: object) -> str:
     """Return a text without surrogates; "" for any other value."""
     return replace_surrogates(value) if isinstance(value, str) else ""
@@ -295,6 +315,17 @@ def replace_surrogates(text: str) -> str:
 def time_of(value: object) -> str:
     """Return a value that is a UTC time of a transcript, else ""."""
     return value if isinstance(value, str) and _TIME.fullmatch(value) else ""
+
+
+def format_milliseconds(value: object) -> str:
+    """Return the UTC time of a number of milliseconds, "" for none, or one that is too far away."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    try:
+        found = _EPOCH + timedelta(milliseconds=value)
+    except (OverflowError, ValueError):
+        return ""
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _skip_space(text: str, at: int) -> int:

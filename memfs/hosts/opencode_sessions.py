@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import database
 from memfs.hosts import opencode, transcript_files
-from memfs.hosts.jsonl import Reader, arguments, cap, text_of
+from memfs.hosts.jsonl import Reader, arguments, cap, format_milliseconds, get, get_text, text_of
 
 HOST = "opencode"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MARKED = """
     SELECT s.id, s.parent_id, s.directory, s.time_updated,
         (SELECT count(*) || '/' || coalesce(max(m.time_updated), 0)
@@ -87,18 +85,14 @@ class _OpenCodeReader(Reader[Struct]):
         return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
 
     def read_transcript(
-        self,
-        data: bytes,
-        identity: Identity,
-        *,
-        start: int,
-        before: bytes = b"",  # noqa: ARG002
+        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
     ) -> Transcript:
         """Read the messages of an export, which is whole (`start` is 0)."""
+        del before
         made = _parse_object(data)
         messages = made.get("messages") if made else None
         each = [
-            (_get_text(_get(message, "info"), "id"), message.get("info"), message.get("parts"))
+            (get_text(get(message, "info"), "id"), message.get("info"), message.get("parts"))
             for message in (messages if isinstance(messages, list) else [])
             if isinstance(message, dict)
         ]
@@ -151,14 +145,14 @@ def _collect(
 
 
 def _read_parts(ident: str, info: object, parts: object, identity: Identity) -> Iterator[Message]:
-    role = _get_text(info, "role")
+    role = get_text(info, "role")
     if (
         role not in ("user", "assistant")
         or not isinstance(info, dict)
         or info.get("summary") is True
     ):
         return
-    at = _parse_time(_get(info, "time"), "created")
+    at = format_milliseconds(get(get(info, "time"), "created"))
     base = identity.make_message(HOST, ident, at, role, "")
     for place, part in enumerate(parts if isinstance(parts, list) else []):
         if not isinstance(part, dict) or part.get("synthetic") or part.get("ignored"):
@@ -181,10 +175,12 @@ def _parse_tool(part: dict[str, object], base: Message) -> Iterator[Message]:
     times = state.get("time")
     if tool_input := arguments(state.get("input")):
         name = text_of(part.get("tool")) or "tool"
-        yield base._replace(text=tool_input, tool=name, at=_parse_time(times, "start") or base.at)
+        yield base._replace(
+            text=tool_input, tool=name, at=format_milliseconds(get(times, "start")) or base.at
+        )
     output = text_of(state.get("output")) or text_of(state.get("error"))
     if put := cap(output.strip()):
-        at = _parse_time(times, "end") or base.at
+        at = format_milliseconds(get(times, "end")) or base.at
         yield base._replace(id=f"{base.id}.result", text=put, tool="result", at=at)
 
 
@@ -194,26 +190,6 @@ def _unquote(text: str) -> str:
     if len(text) < 3 or text[0] + text[-1] != '""' or " " not in inner or '"' in inner:
         return text
     return inner.replace("\0", '"').strip()
-
-
-def _get(value: object, key: str) -> object:
-    return value.get(key) if isinstance(value, dict) else None
-
-
-def _get_text(value: object, key: str) -> str:
-    return text_of(_get(value, key))
-
-
-def _parse_time(value: object, key: str) -> str:
-    """Return the UTC time of a value in milliseconds, "" for none."""
-    at = _get(value, key)
-    if isinstance(at, bool) or not isinstance(at, int | float):
-        return ""
-    try:
-        found = _EPOCH + timedelta(milliseconds=at)
-    except (OverflowError, ValueError):  # too far away, or not a number
-        return ""
-    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _parse_object(data: object) -> dict[str, object] | None:

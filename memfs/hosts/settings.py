@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -41,11 +41,9 @@ def is_installed(host: Host, home: str) -> bool:
     return bool(shutil.which(host.COMMAND)) or os.path.isdir(f"{home}/{host.HOME}")
 
 
-def list_hook_files(
-    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[WiredFile]:
+def list_hook_files(host: Host, home: str, top: str | None) -> list[WiredFile]:
     """List the settings files from which a host runs our hooks; `top` is the project, if any."""
-    return [found for found in _read_files(host, home, top, read) if _has_our_hooks(found)]
+    return [found for found in _read_files(host, home, top) if _has_our_hooks(found)]
 
 
 def _has_our_hooks(found: WiredFile) -> bool:
@@ -58,13 +56,11 @@ def _has_our_hooks(found: WiredFile) -> bool:
         return True
 
 
-def list_server_files(
-    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[WiredFile]:
+def list_server_files(host: Host, home: str, top: str | None) -> list[WiredFile]:
     """List the settings files from which a host starts our MCP server for a project."""
     return [
         each
-        for each in _read_files(host, home, top, read)
+        for each in _read_files(host, home, top)
         if settings_merge.SERVER in each.text
         and settings_merge.servers(
             parse(each.text, each.path), find_project_key(top) if top else None
@@ -72,11 +68,10 @@ def list_server_files(
     ]
 
 
-def list_plugin_files(
-    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[str]:
+def list_plugin_files(host: Host, home: str, top: str | None) -> list[str]:
     """List the settings files that enable our plugin for a host."""
-    texts = [(path, read(path) or "") for path in host.list_plugin_settings(home, top or "")]
+    paths_ = host.list_plugin_settings(home, top or "")
+    texts = [(path, outside.read(path) or "") for path in paths_]
     return [
         path
         for path, text in texts
@@ -93,11 +88,9 @@ def paths(host: Host, home: str, top: str | None) -> dict[str, str]:
     return found
 
 
-def _read_files(
-    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[WiredFile]:
-    every = paths(host, home, top)
-    return [WiredFile(scope, path, read(path) or "") for path, scope in every.items()]
+def _read_files(host: Host, home: str, top: str | None) -> list[WiredFile]:
+    every = paths(host, home, top).items()
+    return [WiredFile(scope, path, outside.read(path) or "") for path, scope in every]
 
 
 def find_ignored(host: Host, text: str, path: str) -> str:

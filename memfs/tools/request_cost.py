@@ -175,10 +175,10 @@ def _clip(text: str, brief: str) -> str:
 def _find_wiring(host: Host, home: str, place: Place) -> tuple[bool, bool, bool]:
     """Return whether a host runs our hooks, starts our server, and has our plugin."""
     top = place.project.top if place.project else None
-    hooked = bool(settings.list_hook_files(host, home, top, outside.read))
+    hooked = bool(settings.list_hook_files(host, home, top))
     try:
-        plugged = bool(settings.list_plugin_files(host, home, top, outside.read))
-        served = bool(settings.list_server_files(host, home, top, outside.read))
+        plugged = bool(settings.list_plugin_files(host, home, top))
+        served = bool(settings.list_server_files(host, home, top))
     except StoreError:  # settings that cannot be read: memfs doctor says so
         plugged, served = False, True
     is_wired = hooked or served or plugged

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import sessions
+from memfs.recall import source_index
+from memfs.store import data_sources, sessions
 from memfs.store.blocks import Place
-from tests.hook.calls import call, log, payload, start
+from tests.hook.calls import answer, call, log, payload, start
+from tests.test_house import HEAVY, imported
 
 
 def runs(place: Place) -> list[str]:
@@ -47,8 +49,8 @@ def test_a_call_that_failed_is_one_that_ran(place: Place, repo: Path) -> None:
 
 
 def test_a_call_for_somebody_else_leaves_none(place: Place, repo: Path, tmp_path: Path) -> None:
-    call(payload(repo, "SessionStart", cursor_version="3.20", conversation_id="c"))
-    call(payload(repo, "Notification"))
+    answer(payload(repo, "SessionStart", cursor_version="3.20", conversation_id="c"))
+    answer(payload(repo, "Notification"))
     call(payload(tmp_path, "SessionStart"), cwd=tmp_path)
     assert runs(place) == []
 
@@ -69,8 +71,26 @@ def test_what_is_in_the_way_of_the_record_disturbs_nothing(
         path.symlink_to(tmp_path / "theirs")
     elif what == "fifo":
         os.mkfifo(path)
-    assert b"Core memory" in call(start(repo))[0]
+    assert b"Core memory" in answer(start(repo))
     assert log(repo) == []
     assert sessions.last_run(place.home, "claude") is None
     if what == "link":
         assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+def test_a_prompt_that_is_looked_up_in_a_source_imports_nothing_heavy(
+    place: Place, repo: Path
+) -> None:
+    (repo / "docs").mkdir()
+    (repo / "docs/gophers.md").write_text(
+        "# Gophers\n\nGophers dig tunnels below the meadow, as deep as two metres.\n"
+    )
+    with (repo / ".agent-memory/config.yaml").open("a") as config:
+        config.write("sources:\n  guide:\n    paths: [docs]\n")
+    (source,) = data_sources.list_sources(place)
+    assert source_index.sync(place, source, embed=False)
+    imported(repo, "the first prompt brings the whole brief")
+    found = imported(repo, "where do gophers dig tunnels below the meadow?")
+    assert {"memfs.recall.item_recall", "memfs.context.brief_contents"} <= found
+    assert not found & HEAVY
+    assert "memfs.recall.source_index" not in found

@@ -96,6 +96,7 @@ def test_a_conversation_of_three_prompts(project: Project, host: Assistant) -> N
         ("user", "and a marmot?"),
         ("assistant", "It whistles."),
     }
+    assert HEAD not in project.memfs("search", "responsible for maintaining your own memory")
     assert project.log() == ""
 
 

@@ -38,28 +38,6 @@ def everything(request: dict[str, object]) -> str:
     return "\n".join(texts(request))
 
 
-@pytest.mark.behaviour("start", host="claude")
-def test_a_block_is_in_the_first_request(project: Wired) -> None:
-    project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
-    with ScriptedModel(["Understood."]) as model:
-        done = project.claude(model).run("hello")
-    assert done.code == 0
-    assert "The build runs on ZEPHYR-9." in everything(model.requests[0])
-    assert "[SYSTEM_RULES] 27/5000 chars" in everything(model.requests[0])
-    assert project.log() == ""
-
-
-@pytest.mark.behaviour("end", host="claude")
-def test_what_the_user_said_is_found_after_the_session(project: Wired) -> None:
-    with ScriptedModel(["I will use tabs in the gopher module."]) as model:
-        project.claude(model).run("please indent the gopher module with tabs")
-    found = project.memfs("search", "indent gopher")
-    assert "please indent the gopher module with tabs" in found
-    assert "I will use tabs in the gopher module." in found
-    assert "Core memory" not in project.memfs("search", "responsible for maintaining memory")
-    assert project.log() == ""
-
-
 def test_the_next_session_is_told_where_the_last_one_stopped(project: Wired) -> None:
     with ScriptedModel(["Tabs, then.", "The crab is left to do.", "ok", "ok"]) as model:
         claude = project.claude(model)

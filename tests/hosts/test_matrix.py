@@ -95,8 +95,7 @@ def test_the_documentation_has_both_tables() -> None:
     assert {name for name in hosts.NAMES if not hosts.get(name).TESTED} == set(HOSTS)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["one process", "workers"])
-def test_a_run_leaves_what_its_tests_show(tmp_path: Path, workers: list[str]) -> None:
+def test_a_run_leaves_what_its_tests_show(tmp_path: Path) -> None:
     tests = tmp_path / "test_it.py"
     tests.write_text("""
 import pytest
@@ -115,7 +114,7 @@ def test_nothing(): pass
     done = subprocess.run(
         [
             *command,
-            *workers,
+            *("-n", "1"),
             "-c",
             os.devnull,
             "--rootdir",

@@ -136,27 +136,3 @@ def test_a_script_is_answered_as_a_stream_and_whole(wire: Wire) -> None:
         assert "human" in found
         assert "Found." in found
         assert ("read" if wire is RESPONSES else "m__read") in found
-
-
-@WIRES
-def test_what_offers_no_tools_takes_no_reply_from_the_script(wire: Wire) -> None:
-    with ScriptedModel(["first"]) as model:
-        aside = post(model.url + wire.path, wire.request | {"tools": []})
-        assert "Scripted session" in aside
-        assert "first" in post(model.url + wire.path, wire.request)
-        assert len(model.side_requests) == 1
-
-
-def test_a_call_in_a_namespace_is_made_in_it() -> None:
-    with ScriptedModel([ToolUse("m__read", {})]) as model:
-        answer = json.loads(post(model.url + RESPONSES.path, RESPONSES.request))
-    [call] = answer["output"]
-    assert (call["namespace"], call["name"]) == ("m", "read")
-
-
-def test_a_path_that_nothing_is_served_at_is_told() -> None:
-    with ScriptedModel() as model:
-        with pytest.raises(urllib.error.HTTPError):
-            post(f"{model.url}/v1/embeddings", {})
-        assert model.unknown == ["POST /v1/embeddings"]
-        assert model.requests == []

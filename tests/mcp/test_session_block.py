@@ -1,4 +1,4 @@
-"""The block `working` of a session that `memfs mcp --session` names."""
+"""A server of a session that `memfs mcp --session` names, and one where memory is turned off."""
 
 from __future__ import annotations
 
@@ -68,3 +68,21 @@ def test_it_is_never_committed(place: Place, repo: Path, when: str) -> None:
     assert "I am calm." in known
     assert "parser" not in known
     assert git(repo, "status", "--porcelain", "--untracked-files=all") == ""
+
+
+async def list_names(repo: Path) -> list[str]:
+    async with client(repo) as server:
+        return [tool.name for tool in (await server.list_tools()).tools]
+
+
+def test_no_tool_is_listed_until_memory_is_on_again(place: Place, repo: Path) -> None:
+    assert place.project
+    path = Path(place.project.root, "config.yaml")
+
+    async def test() -> None:
+        path.write_text("memfs: 1\nenabled: false\n")
+        assert await list_names(repo) == []
+        path.write_text("memfs: 1\n")
+        assert "core_memory_append" in await list_names(repo)
+
+    run(test)

@@ -41,10 +41,10 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         host = hosts.get(name)
         if name in here:
             yield check_activity(place, host, versions[name])
-        wired = settings.list_hook_files(host, home, place.top, outside.read)
+        wired = settings.list_hook_files(host, home, place.top)
         try:
-            plugged = settings.list_plugin_files(host, home, place.top, outside.read)
-            served = settings.list_server_files(host, home, place.top, outside.read)
+            plugged = settings.list_plugin_files(host, home, place.top)
+            served = settings.list_server_files(host, home, place.top)
             yield from _check_programs(host, wired, served, place.top)
             for found in wired:
                 yield from _check_version(place, host, found, home)

@@ -189,12 +189,12 @@ def select_scope(place: Place, host: str, home: str) -> str:
 
 def list_wired(place: Place, host: str, home: str) -> list[settings.WiredFile]:
     """List the settings files from which a host runs our hooks here."""
-    return settings.list_hook_files(hosts.get(host), home, place.top, outside.read)
+    return settings.list_hook_files(hosts.get(host), home, place.top)
 
 
 def list_plugged(place: Place, host: str, home: str) -> list[str]:
     """List the settings files that enable our plugin, which has the same hooks and tools."""
-    return settings.list_plugin_files(hosts.get(host), home, place.top, outside.read)
+    return settings.list_plugin_files(hosts.get(host), home, place.top)
 
 
 def _write(place: Place, edits: list[SettingsEdit]) -> None:
