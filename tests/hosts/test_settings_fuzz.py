@@ -27,11 +27,11 @@ SHIPPED = {
 }
 COMMENTS = ("// a comment", "/* another, {\n */")
 EVENTS = st.sampled_from(["SessionStart", "Stop", "stop", "BeforeAgent", "Other"])
-ENTRY = st.fixed_dictionaries(
-    {"command": st.sampled_from(["x", "y z"])}, optional={"timeout": VALUE}
-)
-GROUP = ENTRY | st.fixed_dictionaries(
-    {"hooks": st.lists(ENTRY, max_size=2)}, optional={"matcher": st.just("m")}
+COMMAND = st.sampled_from(["x", "y z", "memfs_hook", "hook.py claude", ""])
+ENTRY = st.fixed_dictionaries({"command": COMMAND}, optional={"timeout": VALUE})
+ODD = ENTRY | VALUE | st.fixed_dictionaries({"command": VALUE})
+GROUP = ODD | st.fixed_dictionaries(
+    {"hooks": st.lists(ODD, max_size=2) | VALUE}, optional={"matcher": st.just("m")}
 )
 NAMES = st.lists(st.sampled_from(["a", "mcp__a", "b"]), max_size=3)
 SETTINGS = st.fixed_dictionaries(
