@@ -1,7 +1,4 @@
-"""Scripted conversations: the memory before, the user's prompts, and the expected memory after.
-
-They are YAML files of one kind each: those of `templates/eval`, or a folder of the user's own.
-"""
+"""Scripted conversations: YAML files of prompts, with the memory before and after them."""
 
 from __future__ import annotations
 

@@ -232,7 +232,6 @@ class Endpoint:
         return call if call.id else replace(call, id=f"call_{next(self._numbers)}")
 
     def _describe_error(self, status: int, body: object) -> ModelError:
-        """Return the error to raise for a response, with the endpoint's message and a hint."""
         detail = body.get("message") or body.get("error") if isinstance(body, dict) else body
         detail = detail.get("message") if isinstance(detail, dict) else detail
         words = excerpt(" ".join(str(detail or "").split()), _ERROR_CHARS)
@@ -261,7 +260,6 @@ def hide_credentials(url: str) -> str:
 
 
 def _encode_message(message: Message, note: str) -> Mapping[str, object]:
-    """Return a message in OpenAI's format."""
     text = _clean(message.text)
     match message:
         case ModelAnswer():

@@ -1,7 +1,4 @@
-"""Evaluation of how well a model manages memory: it plays conversations, and judges the memory.
-
-Each is played in stores of its own, by the loop and in the window of `memfs agent`.
-"""
+"""How well a model manages memory: it plays conversations, each in stores of its own."""
 
 from __future__ import annotations
 
@@ -161,7 +158,6 @@ def run(
 def _play(
     model: Model, conversation: ScriptedConversation, steps: int, settings: Settings, answered: bool
 ) -> PlayedConversation:
-    """Play turn by turn, as a session of `memfs agent` would go."""
     turns: list[AgentTurn] = []
     problem = ""
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
@@ -189,7 +185,6 @@ def _play(
 
 
 def _prepare(place: Place, conversation: ScriptedConversation) -> None:
-    """Write the initial blocks of a conversation."""
     known = conversations.take_snapshot(place).values
     edits: list[Edit] = [
         Rethink(label, block.value)

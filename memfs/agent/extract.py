@@ -1,7 +1,4 @@
-"""Facts found by the configured model, checked against a schema and their source messages.
-
-What a model cannot be asked about is left to the rules.
-"""
+"""Facts found by the configured model, checked against a schema; else by rules."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import click
 from memfs.agent import configured_model
 from memfs.agent.model import Model, ModelError, ModelRequest, UserPrompt
 from memfs.cli import console, layout, options
-from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import report
+from memfs.cli.options import LABEL
 from memfs.context import consolidate
 from memfs.core import changes
 from memfs.core.body_edits import Rethink

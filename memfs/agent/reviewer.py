@@ -122,7 +122,6 @@ def list_sessions(
 
 
 def _read_mtime(path: str) -> int:
-    """Return the mtime of a recall file in ns, 0 if there is none."""
     found = files.status(path)
     return found.st_mtime_ns if found else 0
 

@@ -251,7 +251,6 @@ class AgentWindow(Dialogue):
         return self._count_queue(room) / room
 
     def _count_request(self, request: ModelRequest) -> int:
-        """Estimate the tokens of a request, as `_compute_room` and `_count_queue` do."""
         messages = sum(map(_count_tokens, request.messages))
         return max(1, estimate(request.system) + _OVERHEAD + self._definitions + messages)
 

@@ -1,8 +1,4 @@
-"""Limits of a model's usage, checked before each call; the log of a conversation.
-
-A call is written down before it is made, so that a kill makes none of them free. The count of a day
-is the user's, over all projects.
-"""
+"""Limits of a model's usage, checked before each call; the log of a conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memfs import files
 from memfs.agent.model import (
@@ -81,7 +77,7 @@ def limits(settings: Settings) -> UsageLimits:
 
 
 class MeteredModel:
-    """A model with a budget. `ask` raises `SpentError` once it is used up."""
+    """A model with a budget; that of a day is the user's, over all projects."""
 
     def __init__(self, model: Model, user: Store, allowed: UsageLimits) -> None:
         self._model, self._user, self._limits = model, user, allowed
@@ -96,7 +92,7 @@ class MeteredModel:
         """Ask the model, and log its errors. Raises `SpentError` if the budget is used up."""
         self._check_limit("run", self.run, self._limits.run)
         self._check_limit("day", today(self._user), self._limits.day)
-        self._record_spent(SpentBudget(1, 0))
+        self._record_spent(SpentBudget(1, 0))  # before it: a kill makes no call free
         try:
             answer = self._model.ask(request, tell)
         except ModelError as error:
@@ -165,8 +161,7 @@ def format_usage(spent: SpentBudget, limit: SpentBudget) -> str:
     return f"{calls} calls, {tokens} tokens"
 
 
-@dataclass(frozen=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One message of the queue. Ids count from 1 on, in the order of the messages."""
 
     id: int
@@ -192,20 +187,21 @@ class Queue:
         files.make_folder(os.path.dirname(self.path), private=True)
         if not self._read():
             head = {"memfs_queue": 1, "session": session, "project": store.top}
-            self._write({**head, "at": clock.now()})
+            _LOG.append(self.path, [{**head, "at": clock.now()}])
             files.sync_folder(os.path.dirname(self.path))
 
     def add(self, message: Message) -> None:
         """Append a message."""
         entry = QueueEntry(self._last + 1, message)
         record = _encode_message(message, self._memory_tools)
-        self._write({"id": entry.id, "at": clock.now(), **record})
+        _LOG.append(self.path, [{"id": entry.id, "at": clock.now(), **record}])
         self._append_entry(entry)
 
     def evict(self, count: int, summary: str) -> None:
         """Remove the oldest `count` entries; `summary` covers all that were ever removed."""
         last = self.entries[count - 1].id
-        self._write({"evicted": last, "summary": storable(summary), "at": clock.now()})
+        record = {"evicted": last, "summary": storable(summary), "at": clock.now()}
+        _LOG.append(self.path, [record])
         self._drop_entries(last, summary)
 
     def _append_entry(self, entry: QueueEntry) -> None:
@@ -213,14 +209,9 @@ class Queue:
         self._last = entry.id
 
     def _drop_entries(self, last: int, summary: str) -> None:
-        rest = [entry for entry in self.entries if entry.id > last]
-        self.evicted += sum(
-            not isinstance(each.message, SystemNote) for each in self.entries
-        ) - sum(not isinstance(each.message, SystemNote) for each in rest)
-        self.entries, self.summary = rest, summary
-
-    def _write(self, record: dict[str, object]) -> None:
-        _LOG.append(self.path, [record])
+        gone = [entry for entry in self.entries if entry.id <= last]
+        self.evicted += sum(not isinstance(each.message, SystemNote) for each in gone)
+        self.entries, self.summary = self.entries[len(gone) :], summary
 
     def _read(self) -> bool:
         """Read the file; False for a new queue."""
@@ -243,21 +234,15 @@ class Queue:
 
     def _answer_calls(self) -> None:
         """Add an error to each unanswered call: models refuse a conversation with such calls."""
-        place = max(
-            (n for n, entry in enumerate(self.entries) if isinstance(entry.message, ModelAnswer)),
-            default=None,
-        )
-        if place is None:
-            return
-        last = self.entries[place].message
-        answered = {
-            each.message.call.id
-            for each in self.entries[place + 1 :]
-            if isinstance(each.message, Result)
-        }
-        for call in last.calls if isinstance(last, ModelAnswer) else ():
-            if call.id not in answered:
-                self.add(Result(call, _CUT, is_error=True))
+        open_calls: dict[str, ToolCall] = {}
+        for entry in self.entries:
+            match entry.message:
+                case ModelAnswer() as answer:
+                    open_calls = {call.id: call for call in answer.calls}
+                case Result() as result:
+                    open_calls.pop(result.call.id, None)
+        for call in open_calls.values():
+            self.add(Result(call, _CUT, is_error=True))
 
 
 _LOG: logs.JsonLog[dict[str, Any]] = logs.JsonLog(
@@ -290,7 +275,6 @@ def find_latest_session(store: Store) -> str:
 
 
 def _encode_message(message: Message, memory_tools: frozenset[str]) -> dict[str, object]:
-    """Return the record of a message, without secrets and private parts."""
     match message:
         case UserPrompt():
             return {"role": "user", "text": storable(message.text)}
@@ -304,14 +288,9 @@ def _encode_message(message: Message, memory_tools: frozenset[str]) -> dict[str,
             found: dict[str, object] = {"role": "assistant", "text": storable(message.text)}
             return {**found, "calls": calls} if calls else found
         case Result():
-            return {
-                "role": "tool",
-                "text": storable(message.text),
-                "call": message.call.id,
-                "tool": message.call.name,
-                "ours": message.call.name in memory_tools,
-                "error": message.is_error,
-            }
+            call, ours = message.call, message.call.name in memory_tools
+            found = {"role": "tool", "text": storable(message.text), "call": call.id}
+            return {**found, "tool": call.name, "ours": ours, "error": message.is_error}
 
 
 def clean_arguments(value: object, depth: int = 0) -> object:
@@ -322,9 +301,9 @@ def clean_arguments(value: object, depth: int = 0) -> object:
         return None
     if isinstance(value, dict):
         return {storable(str(key)): clean_arguments(each, depth + 1) for key, each in value.items()}
-    return (
-        [clean_arguments(each, depth + 1) for each in value] if isinstance(value, list) else value
-    )
+    if isinstance(value, list):
+        return [clean_arguments(each, depth + 1) for each in value]
+    return value
 
 
 def _decode_message(record: dict[str, object]) -> Message:
@@ -333,12 +312,9 @@ def _decode_message(record: dict[str, object]) -> Message:
         case "user":
             return UserPrompt(text)
         case "assistant":
-            found = record.get("calls")
-            listed = found if isinstance(found, list) else []
-            calls = [each for each in listed if isinstance(each, dict)]
-            return ModelAnswer(
-                text, tuple(ToolCall(str(c["name"]), c["arguments"], str(c["id"])) for c in calls)
-            )
+            listed: Any = record.get("calls") or ()
+            calls = (ToolCall(str(c["name"]), c["arguments"], str(c["id"])) for c in listed)
+            return ModelAnswer(text, tuple(calls))
         case "tool":
             call = ToolCall(str(record["tool"]), {}, str(record["call"]))
             return Result(call, text, is_error=record["error"] is True)

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Self
 from weakref import WeakSet
 
-from memfs.api.source_methods import SourceMethods
+from memfs.api.source_methods import SourceMethods, ignore_progress, load_op
 from memfs.context import brief_contents, window_budget
 from memfs.core import parts
 from memfs.core.block import Block
@@ -205,7 +204,7 @@ class Memory(SourceMethods):
         """Say how a past session, or one turn of it (from 1), came out."""
         if how not in ("worked", "failed"):
             raise UsageError(f"the outcome is {how!r}, expected worked or failed")
-        _load("ops.graph").set_outcome(
+        load_op("graph").set_outcome(
             self._place, session, worked=how == "worked", why=why, turn=turn
         )
 
@@ -216,7 +215,7 @@ class Memory(SourceMethods):
         """
         named = [os.fspath(path) for path in paths]
         planned = ingest.plan(self._place, named, os.path.expanduser("~"))
-        return ingest.run(self._place, planned, lambda _name, _size: lambda _done: None)
+        return ingest.run(self._place, planned, ignore_progress)
 
     def facts(
         self,
@@ -233,7 +232,7 @@ class Memory(SourceMethods):
 
         `pattern` is a regular expression over them; `since` and `until` are dates, or months.
         """
-        found: list[Fact] = _load("ops.facts").select_facts(
+        found: list[Fact] = load_op("facts").select_facts(
             self._place,
             pattern,
             entities=entities,
@@ -253,7 +252,7 @@ class Memory(SourceMethods):
         agent = parts.find("agent.extract")
         if agent:
             return list(agent.extract_as_configured(self._place)[0].facts)
-        return list(_load("ops.facts").extract(self._place, lambda *_: lambda _: None).facts)
+        return list(load_op("facts").extract(self._place, ignore_progress).facts)
 
     def accept_fact(self, ident: str) -> Fact:
         """Say that a fact is right (the beginning of its id will do)."""
@@ -264,7 +263,7 @@ class Memory(SourceMethods):
         return self._decide(ident, REJECTED)
 
     def _decide(self, ident: str, status: str) -> Fact:
-        found: Fact = _load("ops.facts").decide(self._place, ident, status)
+        found: Fact = load_op("facts").decide(self._place, ident, status)
         return found
 
     def export(
@@ -332,29 +331,16 @@ class Memory(SourceMethods):
         self._index.warm()
 
 
-def _load(module: str) -> Any:
-    """Import a module at its first operation: those with models and extraction take 0.1 seconds."""
-    return import_module(f"memfs.{module}")
-
-
 def _add_days(only: Filter | None, since: str | date, until: str | date) -> Filter:
     """Return a filter, with the days between which to search. Raises `UsageError`."""
     found = Filter() if only is None else only
-    if since:
+    if since or until:
         search.check_filter(found)
+    if since:
         found = replace(found, since=search.parse_day(str(since), end=False))
     if until:
-        search.check_filter(found)
         found = replace(found, until=search.parse_day(str(until), end=True))
     return found
-
-
-class OpenMemory(Protocol):
-    """What `memfs.open` returns."""
-
-    @property
-    def place(self) -> Place:
-        """Where this memory is."""
 
 
 @dataclass(frozen=True)
@@ -377,7 +363,7 @@ class ContextAssembler:
     `context.max_tokens`. Raises `UsageError` for one too small.
     """
 
-    def __init__(self, memory: Place | OpenMemory, window: int = 0) -> None:
+    def __init__(self, memory: Place | Memory, window: int = 0) -> None:
         self._place = place = memory if isinstance(memory, Place) else memory.place
         settings = config.load(place)
         self._budget = window_budget.load_budget(settings, window)
@@ -401,7 +387,7 @@ class ContextAssembler:
 class SessionReviewer:
     """Writes the prompt by which a model saves what a conversation missed to save."""
 
-    def __init__(self, memory: Place | OpenMemory) -> None:
+    def __init__(self, memory: Place | Memory) -> None:
         self._place = memory if isinstance(memory, Place) else memory.place
 
     def should_review(self, messages: Sequence[Message], min_messages: int = 0) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from memfs import hosts
 from memfs.core.body_edits import (
@@ -126,7 +125,7 @@ class SourceMethods(BlockEdits):
 
     def sources(self) -> list[ListedSource]:
         """Return the sources of the project and the user, each with the state of its index."""
-        found: list[ListedSource] = _load_op().list_sources(self._place)[0]
+        found: list[ListedSource] = load_op("source").list_sources(self._place)[0]
         return found
 
     def add_source(
@@ -144,13 +143,13 @@ class SourceMethods(BlockEdits):
         `globs` and `excludes` are patterns as in `.gitignore`. Raises `RejectedError` for a name
         that is taken, and for a project that the user has not trusted.
         """
-        op = _load_op()
+        op = load_op("source")
         done = op.add(
             self._place,
             name,
             [os.fspath(path) for path in paths],
             self._make_origin(""),
-            _ignore_progress,
+            ignore_progress,
             globs=globs,
             excludes=excludes,
             chunk_size=chunk_size,
@@ -167,18 +166,19 @@ class SourceMethods(BlockEdits):
 
     def sync_sources(self, name: str = "") -> list[ListedSource]:
         """Index changed files of a source, or of all."""
-        found: list[ListedSource] = _load_op().sync(self._place, name, _ignore_progress)
+        found: list[ListedSource] = load_op("source").sync(self._place, name, ignore_progress)
         return found
 
     def remove_source(self, name: str) -> None:
         """Remove a source and its index; its files stay."""
-        _load_op().remove(self._place, name, self._make_origin(""))
+        load_op("source").remove(self._place, name, self._make_origin(""))
 
 
-def _load_op() -> ModuleType:
-    """Import what reads documents at its first use: not every program has sources."""
-    return import_module("memfs.ops.source")
+def load_op(name: str) -> Any:
+    """Import an operation at its first use: models, extraction and documents take 0.1 seconds."""
+    return import_module(f"memfs.ops.{name}")
 
 
-def _ignore_progress(_name: str, _length: int) -> Callable[[int], object]:
+def ignore_progress(_name: str, _length: int) -> Callable[[int], object]:
+    """Return the callback of a stage whose progress nobody sees."""
     return lambda _more: None

@@ -1,22 +1,32 @@
 """What people see: data on stdout, talk on stderr, folded to the terminal, colour where it helps.
 
-Whatever is printed for people is made visible here, and nowhere else.
+Whatever is printed for people is made visible here, and nowhere else. Long output goes through a
+pager, as git's does: `PAGER`, or less.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import sys
 import unicodedata
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 import click
 
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.injection_signs import reveal_hidden
+from memfs.files import account
 
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+
+_LESS = "FRX"  # quits where all fits on the screen, keeps colours, and leaves the text there
 _NO_TERMINAL = 100  # columns, where there is none
 
 _state = {"code": 0, "quiet": 0, "paged": 0}
@@ -76,11 +86,6 @@ def as_json(value: object) -> None:
 def set_quiet(quiet: bool) -> None:
     """Have `talk` and `print_done` say nothing, or speak."""
     _state["quiet"] = quiet
-
-
-def set_paged(paged: bool) -> None:
-    """Have what is said go where the data goes: into a pager, which owns the screen."""
-    _state["paged"] = paged
 
 
 def can_ask() -> bool:
@@ -202,3 +207,64 @@ def fold_deep(line: str, room: int, deeper: int = 0) -> list[str]:
     first, *rest = fold(bare, room - lead)
     more = fold(" ".join(rest), room - lead - deeper) if rest else []
     return [" " * lead + first, *(" " * (lead + deeper) + part for part in more)]
+
+
+class PagerStream(io.TextIOWrapper):
+    """Standard output that a pager shows on the terminal."""
+
+    def isatty(self) -> bool:
+        """Return True: what is written here is for a person."""
+        return True
+
+
+@contextmanager
+def open_pager() -> Iterator[None]:
+    """Send stdout through a pager while the body runs.
+
+    There is none where stdout or stdin is no terminal, on a dumb one, and where the pager is `cat`,
+    empty or missing.
+    """
+    command = _find_pager() if sys.stdout.isatty() and sys.stdin.isatty() else []
+    if not command:
+        yield
+        return
+    import subprocess  # 5 ms, for a terminal
+
+    env = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as process:  # noqa: S603 - the user's
+        before = sys.stdout
+        before.flush()
+        sys.stdout = PagerStream(cast("BinaryIO", process.stdin), "utf-8", "replace")
+        _state["paged"] = True
+        try:
+            yield
+        finally:
+            _state["paged"] = False
+            with suppress(BrokenPipeError):  # the user has seen enough
+                sys.stdout.close()
+            sys.stdout = before
+            _wait(process)
+
+
+def _find_pager() -> list[str]:
+    """Return the words that start the pager, [] for none."""
+    import shlex  # for a terminal
+
+    words = shlex.split(os.environ.get("PAGER", "less"))
+    is_none = not words or words[0] == "cat" or os.environ.get("TERM") == "dumb"
+    program = "" if is_none else account.find_program(words[0])
+    return [program, *words[1:]] if program else []
+
+
+def _wait(process: Popen[bytes]) -> None:
+    """Wait for the pager; an interrupt is for it."""
+    import signal  # of a command that has a pager
+
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process.wait()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+paged = open_pager()  # as a decorator: a command's output goes through it

@@ -50,7 +50,6 @@ def _word_mend(line: ContradictedLine) -> str:
 
 
 def _quote(text: str) -> str:
-    """Quote a text for a shell, on one line."""
     if "\n" not in text and "\t" not in text:
         return shlex.quote(text)
     for sign, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\t", "\\t")):

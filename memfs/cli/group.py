@@ -59,7 +59,6 @@ _QUIET = "said_quiet"  # the name of the option -q behind a command
 
 
 def _make_quiet_option() -> click.Option:
-    """Return the option -q of a command, which does what it does before it."""
 
     def silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> None:
         if quiet:
@@ -161,10 +160,13 @@ MODULES = {
     **dict.fromkeys(("create", "delete", "rename"), "edit"),
     **dict.fromkeys(("log", "diff", "blame"), "history"),
     "restore": "undo",
+    "handoff": "last",
+    "recall": "search",
     **dict.fromkeys(("hook", "mcp", "merge-driver"), "programs"),
     "apply": "tools",
     "completion": "help",
-    "uninstall": "install",
+    **dict.fromkeys(("init", "uninstall"), "install"),
+    "service": "status",
 }
 # The commands of parts that can be left out (see `core.parts`): the part, and the module.
 PARTS = {
@@ -189,39 +191,15 @@ _ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 _HEADING, _NAMES = 10, 22  # cells of the columns of `memfs --help`
 
 
-class LazyGroup(CommandGroup):
-    """A group whose commands are in modules of a package: imported when they are run or listed."""
+class RootGroup(CommandGroup):
+    """`memfs` itself: its help lists the commands by what people do, on one screen.
 
-    def __init__(self, name: str, package: str, commands: tuple[str, ...], about: str) -> None:
-        super().__init__(name, help=about)
-        self._package, self._names = package, commands
+    The modules of commands are imported when they are run or listed.
+    """
 
     def list_commands(self, _context: click.Context) -> list[str]:
         """Return the names of the commands, in the order in which help lists them."""
-        return list(self._names)
-
-    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
-        """Return a command by its name, None if there is none."""
-        if name not in self._names:
-            return None
-        file = name.replace("-", "_")
-        part, path = PARTS.get(name, ("", f"{self._package}.{MODULES.get(name, file)}"))
-        if part and not parts.is_installed(part):
-            return click.Command(name, _ANY, lambda: parts.load(part), add_help_option=False)
-        module = import_module(path)
-        found: click.Command = getattr(module, f"{file}_command", None) or module.command
-        return found
-
-    def invoke(self, context: click.Context) -> object:
-        """Run the command that the words name."""
-        try:
-            return super().invoke(context)
-        except BrokenPipeError as error:
-            raise ClosedPipeError from error
-
-
-class RootGroup(LazyGroup):
-    """`memfs` itself: its help lists the commands by what people do, on one screen."""
+        return list(COMMANDS)
 
     def format_help(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the screen of `memfs --help`."""
@@ -232,12 +210,25 @@ class RootGroup(LazyGroup):
         lines += ["", *fold(_FOOT, _get_room())]
         formatter.write("\n".join(lines) + "\n")
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return a command with examples below its help."""
-        found = super().get_command(context, name)
-        if found:
-            _add_examples(found, f"memfs {name}")
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        """Return a command by its name with examples below its help, None if there is none."""
+        if name not in COMMANDS:
+            return None
+        file = name.replace("-", "_")
+        part, path = PARTS.get(name, ("", f"memfs.cli.commands.{MODULES.get(name, file)}"))
+        if part and not parts.is_installed(part):
+            return click.Command(name, _ANY, lambda: parts.load(part), add_help_option=False)
+        module = import_module(path)
+        found: click.Command = getattr(module, f"{file}_command", None) or module.command
+        _add_examples(found, f"memfs {name}")
         return found
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command that the words name."""
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise ClosedPipeError from error
 
 
 def format_rows(rows: Sequence[tuple[str, str]], heading: str | None = None) -> list[str]:
@@ -256,7 +247,6 @@ def _get_room() -> int:
 
 
 def _add_examples(command: click.Command, path: str) -> None:
-    """Put examples below the help of a command, and of those in its group."""
     examples = list_examples(path, group=isinstance(command, click.Group))
     if examples:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
@@ -265,7 +255,6 @@ def _add_examples(command: click.Command, path: str) -> None:
 
 
 def _start(folder: str | None, *, quiet: bool) -> None:
-    """Take the options that stand before the command."""
     console.set_quiet(quiet)
     account.clean_environment()
     if folder is not None:
@@ -275,7 +264,7 @@ def _start(folder: str | None, *, quiet: bool) -> None:
 
 def group() -> click.Group:
     """Return the group of all commands."""
-    root = RootGroup("memfs", "memfs.cli.commands", COMMANDS, _ABOUT)
+    root = RootGroup("memfs", help=_ABOUT)
     root.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     root.callback = _start
     folder = click.Path(exists=True, file_okay=False)
@@ -325,7 +314,6 @@ def _run(command: click.Command, name: str) -> int:
 
 
 def _report_usage(error: click.ClickException) -> int:
-    """Print an error of click in the form of ours."""
     message = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import click
+from click.shell_completion import CompletionItem
 
 from memfs import hosts
 from memfs.cli import console
@@ -175,3 +176,36 @@ def split_version(label: str) -> tuple[str, str]:
     if at and not (version.isdecimal() or is_commit(version) or is_relative(version)):
         raise UsageError(f"{version!r} is not a version", f"for example: memfs show {name}@1")
     return name, version
+
+
+class CompletedType(click.ParamType):  # type: ignore[type-arg]
+    """A word that the shell completes.
+
+    `list_words` returns the words to choose from, given the place and what was typed.
+    """
+
+    def __init__(self, name: str, list_words: Callable[[Place, str], Iterable[str]]) -> None:
+        self.name = name
+        self._list_words = list_words
+
+    def shell_complete(
+        self, _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the known words that begin so, none where they cannot be read."""
+        try:
+            known = list(self._list_words(place(), incomplete))
+        except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
+            return []
+        return [CompletionItem(word) for word in known if word.startswith(incomplete)]
+
+
+def _list_labels(place: Place, incomplete: str) -> Iterable[str]:
+    label, at, _ = incomplete.partition("@")
+    if at:
+        from memfs.ops import history  # with what edits
+
+        return [f"{label}@{entry.version}" for entry in history.log(place, label)]
+    return sorted({label for _, label, _ in blocks.paths(place)})
+
+
+LABEL = CompletedType("label", _list_labels)

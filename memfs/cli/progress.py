@@ -113,7 +113,6 @@ class Progress:
 
 
 def _join_fitting(parts: list[str]) -> str:
-    """Join the first of `parts` that fit on one line of the terminal."""
     while len(parts) > 1 and console.width("  ".join(parts)) >= console.columns():
         parts = parts[:-1]
     return "  ".join(parts)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memfs.context import summary
-from memfs.context.pieces import Compression, Piece
+from memfs.context.pieces import Compression, Context, Piece
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.store import archive
 
@@ -24,25 +24,14 @@ _PIECE = 0.5  # of the limit, for one piece
 _BEGINNING = 160  # characters that an aggressive compression keeps
 
 
-@dataclass(frozen=True)
-class Assembled:
-    """A context: its text, the pieces in it as they are shown, and counts."""
-
-    text: str
-    pieces: tuple[Piece, ...]
-    tokens: int
-    left_out: int
-    compressed: int
-
-
 def assemble(
     found: Sequence[Piece],
     priorities: dict[str, float],
     limit: int,
     count: Callable[[str], int],
     compression: Compression = "smart",
-) -> Assembled:
-    """Compose one context of at most `limit` tokens, as `count` counts them."""
+) -> Context:
+    """Compose one context of at most `limit` tokens, as `count` counts them, from pieces alone."""
     unique = _drop_duplicates(found)
     shares = {kind: priorities.get(kind, 1.0) for kind in dict.fromkeys(p.kind for p in unique)}
     whole = sum(shares.values()) or 1.0
@@ -66,7 +55,8 @@ def assemble(
         chosen.pop()
         text = render(chosen)
     out = len(found) - len(chosen)
-    return Assembled(text, tuple(chosen), count(text) if chosen else 0, out, compressed)
+    tokens = count(text) if chosen else 0
+    return Context(text, tokens, {}, out, compressed, pieces=tuple(chosen))
 
 
 class _Filled:

@@ -47,16 +47,8 @@ def compose_brief(
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
-def format_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
-    """Return the rules that no block says as text, as far as they fit behind a brief."""
-    return brief_layout.rules(rules, min(RULES, brief_layout.BUDGET - brief_layout.units(brief)))
-
-
 def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":
-    """Return the rules that users stated with certainty and none of the block `texts` holds.
-
-    None if `hooks.rules` is off.
-    """
+    """Return the certain rules of users that no block of `texts` holds; none if turned off."""
     if config.load(place).get("hooks.rules") != "auto":
         return []
     known = [rule for rule in standing_rules.read(place.home) if rule.certain]
@@ -72,15 +64,13 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     return f"memfs: {what} in no block yet: memfs review"
 
 
-def compose_within(
-    place: Place, room: int, *, tools: "bool | Collection[str]" = False, host: str = ""
-) -> str:
+def compose_within(place: Place, room: int, *, tools: "bool | Collection[str]") -> str:
     """Return the brief in about `room` tokens; cuts are marked in it."""
     from memfs.core.tokens import estimate  # for small windows alone
 
     units = room * _UNITS
     while True:
-        brief = compose_brief(place, tools=tools, budget=units, host=host)[0]
+        brief = compose_brief(place, tools=tools, budget=units)[0]
         if estimate(brief) <= room or units < room:
             return brief
         units = units * 9 // 10
@@ -95,10 +85,7 @@ def format_updates(
     place: Place | None = None,
     tools: bool = False,
 ) -> str:
-    """Return the blocks in which `now` differs from `shown`, then what was recalled.
-
-    Both map `tier:label` to the file's text.
-    """
+    """Return the blocks (`tier:label` to text) in which `now` differs, then what was recalled."""
     changed = [key for key, raw in now.items() if shown.get(key) != raw]
     gone = [key for key in shown if key not in now]
     pairs = [(_make_block(shown, key), _make_block(now, key)) for key in [*changed, *gone]]
@@ -131,10 +118,7 @@ def create_scratch_block(place: Place) -> None:
 
 
 def names(place: Place | None, *, tools: "bool | Collection[str]") -> Names:
-    """Return the names of the assistant's tools: ours, those given, or those of the command line.
-
-    Tools that the configuration of `place` takes away are not named.
-    """
+    """Return the names of an assistant's tools: ours, those given, or commands; none removed."""
     if tools is False:
         return commands(program())
     removed = config.load(place).get("tools.remove") if place else None

@@ -80,10 +80,7 @@ class BlockPart:
 
 @dataclass(frozen=True)
 class PageCandidate:
-    """A part that could be paged out, and its scores: `worth` and `relevance` are 0 to 1.
-
-    `importance` is 1 to 10.
-    """
+    """A part that could be paged out: `worth` and `relevance` are 0 to 1, `importance` 1 to 10."""
 
     part: BlockPart
     worth: float
@@ -281,10 +278,7 @@ def name_spare_parts(place: Place, block: Block) -> list[str]:
 def select_parts(
     place: Place, block: Block, task: str, free: float, former: str = ""
 ) -> list[PageCandidate]:
-    """Return the parts of a block to page out for a task, or to free a share of its limit.
-
-    Without a task the session's last prompts stand for it. `former` is the task before.
-    """
+    """Return the parts to page out for a task (the last prompts, if ""), or to free a share."""
     settings = config.load(place)
     recent = [message.text[:_LONGEST] for message in list_prompts(place)[-_RECENT:]]
     important = settings.number("archival.auto_archive_importance")

@@ -33,10 +33,7 @@ def is_wanted(place: Place, what: str) -> bool:
 
 
 def describe_start(place: Place, blocks: "Collection[str]", rules: int) -> str:
-    """Count the memory of a new session; "" for a session that has its brief already.
-
-    `blocks` are `tier:label` of those in the brief, `rules` counts those in no block.
-    """
+    """Count the blocks (`tier:label`), rules and sessions for a new session; "" for a known one."""
     if files.is_file(sessions.path(place.home, place.session)) or not is_wanted(place, START):
         return ""
     folder = f"{place.home.local}/recall"

@@ -51,7 +51,8 @@ class BriefPieces:
         self, brief: str, texts: dict[str, str], handed: str, stated: "list[StandingRule]"
     ) -> None:
         self.brief, self.texts, self.handed, self.stated = brief, texts, handed, stated
-        self.rules = brief_contents.format_rules(brief + handed, stated)
+        room = brief_layout.BUDGET - brief_layout.units(brief + handed)
+        self.rules = brief_layout.rules(stated, min(brief_contents.RULES, room))
 
 
 def compose_pieces(place: Place, *, host: str, tools: bool, last: str = "") -> BriefPieces:

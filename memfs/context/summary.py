@@ -21,10 +21,7 @@ _DECIDED = re.compile(
 
 
 def extract(text: str, room: int, about: str = "") -> str:
-    """Return the most important sentences of a text, in at most `room` tokens; "" for no room.
-
-    With `about` those that are nearest to that.
-    """
+    """Return the most important sentences, or those nearest to `about`, in `room` tokens."""
     found = sentences(text)
     if not found or room <= 0:
         return ""

@@ -71,10 +71,7 @@ def cut_middle(text: str, room: int) -> str:
 
 
 def format_transcript(messages: Sequence[Message], room: int) -> str:
-    """Return a conversation as text of at most `room` tokens: its end, if it is too long.
-
-    Every line of a message is quoted: none can be taken for the beginning of another.
-    """
+    """Return a conversation, quoted, in at most `room` tokens: its end, if it is too long."""
     lines: list[str] = []
     left = room
     for count, message in enumerate(reversed(messages)):

@@ -83,10 +83,7 @@ class Contradiction(NamedTuple):
 
 
 class ContradictedLine(NamedTuple):
-    """A line of a block, by its number from 1, that a line added later contradicts.
-
-    The line goes if `old`, which occurs once in the block, is replaced by `new`.
-    """
+    """A line (from 1) that a later one contradicts; it goes if `old`, which is unique, is `new`."""
 
     label: str
     number: int

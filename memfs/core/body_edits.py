@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from memfs.core import headings, text_folding, tokens
 from memfs.core.errors import Remedy
+from memfs.core.merge_lines import set_eol
 from memfs.core.privacy import excerpt, public
 from memfs.secrets import find_secrets
 
@@ -120,7 +121,7 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
     new = public(new)
     if refusal := check_text(verb, edit.label, new):
         return refusal
-    old, new = _set_eol(old, eol), _set_eol(new, eol)
+    old, new = set_eol(old, eol), set_eol(new, eol)
     match edit:
         case Append():
             return _append(body, new, eol, edit.label)
@@ -197,11 +198,6 @@ def check_limit(
                 Remedy("shorten it, or move details to the archive ({archive})"),
             )
     return None
-
-
-def _set_eol(text: str, eol: str) -> str:
-    unified = text.replace("\r\n", "\n")
-    return unified if eol == "\n" else unified.replace("\n", eol)
 
 
 def _append(body: str, text: str, eol: str, label: str) -> str | Rejected:

@@ -138,10 +138,7 @@ def _fit_sections(sections: list[_Section], room: int, *, even: bool) -> list[st
 
 
 def fit(text: str, room: int, where: str) -> str:
-    """Cut `text` (ending in a line end) to `room` units, and add a note on what is left out.
-
-    A code fence that the cut leaves open is closed, so that it cannot swallow what follows.
-    """
+    """Cut `text` to `room` units, with a note on what is left out; an open code fence is closed."""
     if units(text) <= room:
         return text
     keep = max(0, room - units(_format_cut_note(units(text), where)) - 1)
@@ -164,10 +161,7 @@ def fit(text: str, room: int, where: str) -> str:
 def render_changes(
     pairs: list[tuple[Block | None, Block | None]], names: Names, budget: int = BUDGET
 ) -> str:
-    """Render the changes since a session last saw its blocks; "" if none is visible.
-
-    Each pair is (as shown, as it is now); None stands for a block that does not exist.
-    """
+    """Render changed blocks, each (as shown, as it is now; None: none); "" if none is visible."""
     budget = min(budget, _MOST)
     found = []
     for before, after in pairs:
@@ -204,10 +198,7 @@ def name_files(paths: "Sequence[str]") -> str:
 
 
 def hits(found: "Sequence[Recalled]", budget: int, heading: str = "") -> str:
-    """Render recalled items, each quoted, with source, date and reasons; "" if none fits.
-
-    Without a heading it is made of the kinds that are shown: sessions, commits, or both.
-    """
+    """Render recalled items, quoted, below a heading made of their kinds; "" if none fits."""
     parts = [""]
     room = budget - units(heading or _head_recalled(found)) - 1
     for hit in found:
@@ -276,10 +267,7 @@ def _render_section(block: Block, name: str, page_in: str) -> str:
 
 
 def _quote_value(value: str) -> str:
-    """Return a block's text quoted; what is beyond every budget stays as it is, to be counted.
-
-    It is measured after `make_plain`, which may shorten it.
-    """
+    """Return a block's text quoted; what is beyond every budget is only counted."""
     if len(value) <= _MOST:
         return quote(value)
     value = make_plain(value)

@@ -39,9 +39,18 @@ def find_replacements(old: list[str], new: list[str]) -> Iterator[tuple[int, int
             yield start + a, start + b, start + c, start + d
 
 
+def name_outcome(before: str | None, after: str | None) -> str:
+    """Return what becomes of a file: created, updated, removed or unchanged; None is no file."""
+    if before == after:
+        return "unchanged"
+    if before is None:
+        return "created"
+    return "removed" if after is None else "updated"
+
+
 def format_diff(before: str, after: str, before_name: str, after_name: str) -> str:
     """Return a unified diff, three lines of context; "" if the texts are equal."""
-    diff = difflib.unified_diff(_split_lines(before), _split_lines(after), before_name, after_name)
+    diff = difflib.unified_diff(split_lines(before), split_lines(after), before_name, after_name)
     out = []
     for line in diff:
         ended = line.endswith("\n")
@@ -67,7 +76,7 @@ def _count_common_prefix(some: list[str], others: list[str]) -> int:
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
 
 
-def _split_lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Split at LF alone, line ends kept: `str.splitlines` knows ten more."""
     pieces = text.split("\n")
     return [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

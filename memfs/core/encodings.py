@@ -12,10 +12,7 @@ _LOOKED_AT = 4096  # bytes
 
 
 def codec(raw: str) -> str:
-    """Return the encoding of a text that was read as UTF-8 and is not, or an empty string.
-
-    Without a byte order mark every other byte of mostly ASCII text is a NUL.
-    """
+    """Return the encoding of a text that is not UTF-8, by its mark or NUL bytes; "" for UTF-8."""
     data = _to_bytes(raw[:_LOOKED_AT])
     for mark, name in _MARKS:
         if data.startswith(mark):

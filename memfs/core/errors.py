@@ -111,10 +111,7 @@ class StoppedError(KeyboardInterrupt):
 
 
 def is_stop(error: BaseException) -> bool:
-    """Tell whether the user stopped the program, also where Python made another error of it.
-
-    Before 3.12, one in the middle of making a class becomes a `RuntimeError`.
-    """
+    """Tell whether the user stopped the program; before 3.12 that may be a `RuntimeError`."""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 

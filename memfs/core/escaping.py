@@ -61,10 +61,7 @@ _BARE = (
 
 
 def defuse(text: str) -> str:
-    """Escape the tags with which hosts frame text, however they are spelled, and tokens of models.
-
-    A backslash is put behind the opening sign; every other character stays as it is.
-    """
+    """Put a backslash into tags with which hosts frame text, however spelled, and model tokens."""
     if "[" in text or "<" in text:
         for token in _TOKENS:
             if token in text:
@@ -130,11 +127,7 @@ def make_plain(text: str) -> str:
 
 
 def quote(value: str) -> str:
-    """Return a block's text so that it cannot imitate the frame around it.
-
-    Lines that would read as a heading of the brief get a backslash, and a code fence that is left
-    open is closed.
-    """
+    """Return a block's text with imitated headings escaped, and an open code fence closed."""
     text = "\n".join([_escape(line) for line in defuse(make_plain(value)).split("\n")])
     return f"{text}\n{find_open_fence(text)}".removesuffix("\n")
 

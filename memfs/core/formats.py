@@ -6,10 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 
 def parse(at: str) -> datetime | None:
-    """Return an ISO 8601 time in the zone of this machine; None for a text that is none.
-
-    A time without a zone, or a day alone, is none either: it is not known when that was.
-    """
+    """Return an ISO 8601 time in the zone of this machine; None without a time or a zone."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:

@@ -9,10 +9,7 @@ _MARKED = "\"'|>&!*[{#%@`"  # a value that begins so is no plain text
 
 
 def read(text: str) -> dict[str, object]:
-    """Return the known keys whose values can be parsed.
-
-    Of keys that occur twice the last counts, but `read_only: true` wherever it stands.
-    """
+    """Return the known keys whose values can be parsed: the last of each, any true `read_only`."""
     found: dict[str, object] = {}
     protected = False
     for key, lines in _list_entries(text):
@@ -26,10 +23,7 @@ def read(text: str) -> dict[str, object]:
 
 
 def restore_words(meta: dict[str, object], text: str) -> dict[str, object]:
-    """Return front matter whose description and tags are the words that its author wrote.
-
-    YAML reads 3.10 as 3.1, no as false in places, and nothing behind a # after a space.
-    """
+    """Return front matter with description and tags as written: YAML reads 3.10 as 3.1."""
     found = dict(meta)
     for key, lines in _list_entries(text):
         rest = lines[0].partition(":")[2].strip(" ")

@@ -20,10 +20,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class Section(NamedTuple):
-    """A heading (of level 0: none, the beginning of a text) and what follows up to the next.
-
-    `number` is the line (from 1) of the heading, of level 0 that of the body.
-    """
+    """A heading (level 0: none) and what follows up to the next; `number` is its line (from 1)."""
 
     level: int
     title: str

@@ -70,10 +70,7 @@ class Hit:
 
 @dataclass(frozen=True, repr=False)
 class SessionHit:
-    """One session among the search results: its best turns, the best first, and its score.
-
-    `turns` counts those of it that were ranked; `at` is the time of the best one.
-    """
+    """One session among the results: its best hits, the best first; `turns` of it were ranked."""
 
     session: str
     host: str

@@ -58,10 +58,7 @@ def device(name: str) -> bool:
 
 
 def parse(text: str) -> tuple[str | None, str]:
-    """Split what a person or an agent typed into (tier or None, label).
-
-    Raises `MemfsError` (usage) for an unknown tier or a label that breaks the rules.
-    """
+    """Split what was typed into (tier or None, label). Raises `UsageError` for a wrong one."""
     tier: str | None = None
     name = text
     if ":" in text:

@@ -31,10 +31,7 @@ PINNED = {
 
 
 class Manifest(NamedTuple):
-    """What one file says: its scripts with their commands, and what it asks for in which version.
-
-    A version is a range as it is written: `>=3.11`, `^18.2.0`, `22`.
-    """
+    """The scripts of a file, and the ranges of versions it asks for (`>=3.11`, `^18.2.0`, `22`)."""
 
     scripts: Mapping[str, str] = {}
     versions: Mapping[str, str] = {}

@@ -6,6 +6,7 @@ Nothing that either side wrote is dropped, except where front matter can have on
 from __future__ import annotations
 
 from memfs.core import front_matter_lines, frontmatter, merge_lines, yaml_edit
+from memfs.core.changes import split_lines
 
 _BOM = frontmatter.BOM
 _START, _BASE, _MIDDLE, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
@@ -40,11 +41,7 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
 
 
 def resolve(text: str) -> str | None:
-    """Make a file with git's conflict markers into the merge of both sides.
-
-    None: it holds no whole conflict, or one that cannot be told apart (a marker that is missing,
-    or one too many).
-    """
+    """Merge the sides of a file with git's conflict markers; None without a whole conflict."""
     mark = _BOM if text.startswith(_BOM + _START) else ""
     sides = _split_conflict(text.removeprefix(mark))
     if sides is None:
@@ -64,7 +61,7 @@ def _split_conflict(text: str) -> tuple[str, str, str] | None:
     theirs: list[str] = []
     into = [base, ours, theirs]
     state, found = "", False
-    for line in _split_lines(text):
+    for line in split_lines(text):
         marker = _parse_marker(line)
         if not marker or (not state and marker in (_BASE, _MIDDLE)):
             for side in into:  # outside a conflict the last two are ordinary text
@@ -111,7 +108,7 @@ def _drop_outdated(text: str) -> str:
 
 def _resolve_head(text: str) -> str:
     head = _split(text)[0]
-    if not head or is_mergeable(head) or not any(map(_parse_marker, _split_lines(head))):
+    if not head or is_mergeable(head) or not any(map(_parse_marker, split_lines(head))):
         return text
     return resolve(text) or text
 
@@ -120,9 +117,9 @@ def _strip_head(known: str, head: str, body: str) -> str:
     """Remove the lines of a known head from the top of a body that lost a fence."""
     if head or not known:
         return body
-    lines = {line.rstrip("\r\n") for line in _split_lines(known)}
+    lines = {line.rstrip("\r\n") for line in split_lines(known)}
     at = 0
-    for line in _split_lines(body):
+    for line in split_lines(body):
         if line.rstrip("\r\n") not in lines:
             break
         at += len(line)
@@ -135,12 +132,6 @@ def _append_missing(body: str, lines: list[str], eol: str) -> str:
         return body
     end = "" if not body or body.endswith("\n") else eol
     return body + end + eol.join(new) + eol
-
-
-def _split_lines(text: str) -> list[str]:
-    lines = [line + "\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 _LONGEST_HEAD = 20_000  # characters: it is read several times
@@ -268,10 +259,7 @@ def _unite(
 
 
 def _join(old: _Side, left: _Side, right: _Side, texts: dict[str, str]) -> str:
-    """Join the lines of keys and comments in an order that is merged as that of lines is.
-
-    Blank lines are those of ours.
-    """
+    """Join the lines of keys and comments in an order merged as lines are; blank ones are ours."""
     known = {f"={key}": text for key, text in texts.items()}  # texts by the line for each
     orders = []
     for side in (old, right, left):

@@ -46,10 +46,7 @@ def load(name: str) -> Any:
 
 
 def name_extra(extra: str) -> str:
-    """Return the command that brings what `extra` needs, of the program that installed memfs.
-
-    It names the extras that are installed, too: such a program takes out what is not named.
-    """
+    """Return the command that installs `extra` beside the extras that are installed."""
     for mark, command in _INSTALLERS.items():
         with suppress(OSError), open(f"{sys.prefix}/{mark}", encoding="utf-8") as file:
             found = re.search(rf'{DISTRIBUTION}(?:", extras = )?\[([^]]*)\]', file.read())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from typing import Any
 
 from memfs.core.records import Message
 from memfs.secrets import redact
@@ -13,6 +14,7 @@ from memfs.secrets import redact
 _ID = re.compile(
     r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|@[0-9]+|[a-z]{0,4}[0-9]{0,9})(?:\.[0-9]+)?"
 )
+_NAMES = ("session", "project", "branch", "tool", "speaker", "intent")
 _TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attributes, if it has some
 
 
@@ -44,30 +46,17 @@ def storable(text: str) -> str:
 
 
 def excerpt(text: str, most: int) -> str:
-    """Return at most the first `most` characters of a text.
-
-    Secrets are redacted before the cut: half of one would not be recognised.
-    """
+    """Return at most `most` characters of a text; secrets are redacted before the cut."""
     return text if len(text) <= most else storable(text)[:most]
 
 
 def redact_names(message: Message) -> Message:
-    """Return a message without secrets in its names: session, folder, speaker and so on.
-
-    An id that holds one is a hash of it: it still tells messages apart.
-    """
+    """Return a message without secrets in its names; an id that holds one is a hash of it."""
     ident = message.id
     if not _ID.fullmatch(ident) and redact(ident) != ident:
         ident = hashlib.sha256(ident.encode()).hexdigest()[:16]
-    return message._replace(
-        id=ident,
-        session=_redact_name(message.session),
-        project=_redact_name(message.project),
-        branch=_redact_name(message.branch),
-        tool=_redact_name(message.tool),
-        speaker=_redact_name(message.speaker),
-        intent=_redact_name(message.intent),
-    )
+    clean: dict[str, Any] = {name: _redact_name(getattr(message, name)) for name in _NAMES}
+    return message._replace(id=ident, **clean)
 
 
 @functools.lru_cache(1024)  # they come again with every message

@@ -117,10 +117,7 @@ def matches_path(glob: str, path: str) -> bool:
 
 
 def matches_command(glob: str, command: str) -> bool:
-    """Tell whether a glob matches a simple command: all of it, or its first words.
-
-    A program that is named by its path counts as its name, unless the glob has a path too.
-    """
+    """Tell whether a glob matches a command or its first words; without a path, any program."""
     program, space, rest = command.partition(" ")
     bare = posixpath.basename(program) + space + rest
     for each in _expand_braces(glob) or ():

@@ -184,10 +184,7 @@ USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configur
 
 
 def of_project(layer: dict[str, object]) -> dict[str, object]:
-    """Return the settings of a layer that a repository may set.
-
-    It may be stricter than its user, and never names what is run, asked or read elsewhere.
-    """
+    """Return the settings that a repository may set: none that runs, asks or reads elsewhere."""
     found = {key: value for key, value in layer.items() if key not in USER_ONLY}
     if holds_changes(layer):
         found["trust"] = {"pulled": HOLD}

@@ -21,10 +21,7 @@ _OF_REDIRECTION = "0123456789<>&"
 
 
 def list_commands(line: str, depth: int = 0) -> list[str]:
-    """Return the simple commands of a line, each as its words between single spaces.
-
-    Quotes are removed, and so are variables and programs such as `sudo` before a command.
-    """
+    """Return the simple commands of a line, without quotes, variables, and `sudo` and the like."""
     commands, inner = _read(_drop_documents(line)[:_MOST])
     found = []
     for words in commands:

@@ -8,10 +8,7 @@ EDGES = ".,;:!?()\"'`*"  # signs around words
 
 
 def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -> str:
-    """Return about `width` characters of `text`, at the place with the most of `words`.
-
-    White space is folded; `…` marks what is left out.
-    """
+    """Return about `width` characters of `text`, white space folded, where most of `words` are."""
     flat = " ".join(text.split())
     if len(flat) <= width:
         return flat

@@ -25,10 +25,7 @@ def fold(text: str) -> str:
 
 
 def find_once(text: str, wanted: str) -> tuple[int, int] | None:
-    """Return where a text has the only place that reads like another one; None for none, or more.
-
-    It begins and ends between whole characters.
-    """
+    """Return where a text has the only place that reads like another; None for none, or more."""
     folded, places = _fold_with_places(text)
     wanted = fold(wanted)
     at = folded.find(wanted) if wanted.strip() else -1

@@ -24,10 +24,7 @@ _END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")  # noqa: RUF001 - of Chi
 
 
 def make_title(prompt: str) -> str:
-    """Return the first sentence of a prompt, without what was pasted and without folders of paths.
-
-    A prompt that is nothing else gives its first words as they are; "" gives "".
-    """
+    """Return the first sentence of a prompt without what was pasted; "" gives ""."""
     introduction = ""
     for line in _list_own_lines(prompt[:_READ]):
         if not line.endswith(":"):

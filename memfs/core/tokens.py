@@ -62,17 +62,13 @@ def _count(piece: str) -> float:
     if first.isalpha():
         if first.isupper() and not piece[1:].islower():  # A, HTTP
             return 1.43 + 0.08 * max(0, length - 2) + _LONG * max(0, length - _WORDS[-1][0])
-        return _estimate_word(length)
+        return next(
+            (tokens for longest, tokens in _WORDS if length <= longest),
+            _WORDS[-1][1] + _LONG * (length - _WORDS[-1][0]),
+        )
     if first.isdigit():
         digits = len(piece.rstrip(_LETTERS))
         return 1.03 * ((digits + 2) // 3) + 0.76 * (length - digits)
     if first.isspace():
         return 0.83
     return 0.7 + 0.49 * max(0, length - 2)
-
-
-def _estimate_word(length: int) -> float:
-    for longest, tokens in _WORDS:
-        if length <= longest:
-            return tokens
-    return _WORDS[-1][1] + _LONG * (length - _WORDS[-1][0])

@@ -69,10 +69,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
 
 
 def write(head: str, changes: Mapping[str, object], eol: str) -> str:
-    """Return `head` with the keys in `changes` set; a value of None removes its key.
-
-    A head that cannot be read as YAML is returned unchanged: repairing it is `doctor`'s work.
-    """
+    """Return `head` with keys set (None: removed); one that is no YAML is returned unchanged."""
     new = {key: value for key, value in changes.items() if value is not None}
     if not frontmatter.has_fences(head):
         if not new:
@@ -122,10 +119,7 @@ def drop_outdated(text: str) -> str:
 def write_entry(
     text: str, section: str, name: str, value: Mapping[str, object] | None, eol: str
 ) -> str:
-    """Return a YAML text with an entry added to a section's mapping, or removed from it (None).
-
-    Everything else keeps its bytes. Raises one of many errors where that cannot be done so.
-    """
+    """Add an entry to a section's mapping, or remove it (None). Raises one of many errors."""
     above = [pair for pair in _list_pairs(_compose(text)) if pair[0].value == section]
     mapping = above[0][1] if above else None
     pairs = _list_pairs(mapping)

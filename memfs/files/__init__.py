@@ -170,6 +170,17 @@ def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
     return decode(read_bytes(handle, status.st_size, most, least)), status.st_size
 
 
+def read_record(path: str, cap: int = READ_CAP) -> dict[str, object]:
+    """Return the JSON object in a file; {} for none, and for what is no such object."""
+    import json  # most files are none
+
+    try:
+        found = json.loads(read(path, cap) or "")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def read_bytes(handle: int, known: int, most: int, least: int) -> bytes:
     """Return the bytes of an open file (see `beginning`), and close it."""
     try:
@@ -257,10 +268,7 @@ def scan_folder(folder: str) -> "Iterator[os.DirEntry[str]]":
 
 
 def names(folder: str) -> list[str]:
-    """List the names of the files in a folder, sorted; none where there is no such folder.
-
-    Nor are those in a repository of its own listed.
-    """
+    """List the names of the files in a folder, sorted; none where there is no such folder."""
     try:
         found = entries(folder)
         if any(name == ".git" for name, _ in found):

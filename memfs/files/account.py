@@ -1,8 +1,6 @@
 """Folders and programs that environment variables name, which a project may have set. Hot path.
 
-A project sets variables for what runs in it (`.envrc`, `.env`, an image), and in its subfolders,
-too. So a path is not believed that is in a project, or shares a folder with the one that is worked
-in. The user's home, what is above it, and folders of the system are shared with everything.
+A path is not believed that is in a project, or shares a folder with the one that is worked in.
 """
 
 import os
@@ -25,10 +23,7 @@ def home() -> str:
 
 
 def is_of_project(path: str, folder: str) -> bool:
-    """Tell whether a path that a variable names may have been set by a project.
-
-    It is relative, or in any project, or shares a folder with the working `folder`.
-    """
+    """Tell whether a path that a variable names may have been set by a project."""
     if not os.path.isabs(path):
         return True
     real = os.path.realpath(path)
@@ -68,10 +63,7 @@ def list_variables() -> dict[str, str]:
 
 
 def find_program(name: str, folder: str = "") -> str:
-    """Return the absolute path of a program, "" for none, or if a project may have brought it.
-
-    It is looked for on `clean_path`; a name with a path in it has to be outside of the project.
-    """
+    """Return the absolute path of a program, "" for none, or if a project may have brought it."""
     from shutil import which  # heavy, and not needed where nothing is started
 
     found = which(name, path=clean_path(folder)) or ""
@@ -79,10 +71,7 @@ def find_program(name: str, folder: str = "") -> str:
 
 
 def clean_path(folder: str = "") -> str:
-    """Return `PATH` without what the project that is worked in, or that of `folder`, may have set.
-
-    That is what is relative, and what shares a folder with it.
-    """
+    """Return `PATH` without what the project worked in, or that of `folder`, may have set."""
     known = os.environ.get("PATH", os.defpath), os.getcwd(), folder
     if known not in _clean_paths:
         parts = _drop_beside(known[0].split(os.pathsep), folder)

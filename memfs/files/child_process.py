@@ -1,8 +1,6 @@
 """Starts this Python for a part of memfs: detached, or as a child that is talked to by pipes.
 
-No variable of a project decides what such a process imports or runs: Python is isolated (`-I -S`),
-and has the module path of this process. What outlives us gets a few variables only; a child of a
-module of ours has those that we have, and finds the same folders.
+Python is isolated (`-I -S`), so that no variable of a project decides what is imported or run.
 """
 
 import os

@@ -1,11 +1,6 @@
 """SQLite files of other programs, read while those run. Nothing is written to them or beside them.
 
-A live database is not one file: what was written last is in its `-wal`. It is read where it is if
-its owner has it open, or closed it cleanly. Else a copy of its parts is, because opening it would
-write beside it.
-
-What is in such a file may be made to harm: a process of its own reads it (`database_reader`), which
-is ended where it brings nothing for some seconds, and at Ctrl-C.
+A process of its own reads them: what is in them may be made to harm.
 """
 
 from __future__ import annotations
@@ -121,11 +116,7 @@ class Database:
             yield Row(dict(zip(wanted, values, strict=True)))
 
     def list_keys(self, table: str, column: str, prefix: str) -> Iterator[str]:
-        """Yield the texts of a column that begin with a prefix, in order, and read nothing else.
-
-        With an index on the column that takes as long as there are such texts, however large the
-        table is. Raises `OSError`.
-        """
+        """Yield the texts of a column that begin with a prefix, in order, and read nothing else."""
         if table not in self.list_tables() or column not in self.list_columns(table):
             return
         name = _quote(column)

@@ -1,8 +1,6 @@
 """Run as a process of its own: reads a SQLite file that another program wrote, and can be killed.
 
-Run by path, with what is in Python alone. It takes a line of JSON for each file and each query, and
-answers with lines of rows, then `null`. Nothing of a file's own code runs: no view and no trigger;
-which tables are ordinary ones is looked at by `database`.
+It takes a line of JSON for each file and each query, and answers with lines of rows, then `null`.
 """
 
 import base64

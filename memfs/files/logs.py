@@ -100,10 +100,7 @@ def last_byte(path: str, end: int) -> bytes:
 
 
 def sync_all(paths: list[str]) -> None:
-    """Sync files to disk.
-
-    Many are synced in parallel: the disk's journal takes a tenth of the time for them together.
-    """
+    """Sync files to disk."""
     if len(paths) < _MANY:
         for path in paths:
             _sync(path)

@@ -72,10 +72,7 @@ def walk(
 
 
 def list_times(folder: str) -> list[tuple[int, str]]:
-    """List (when it was written, in nanoseconds; name) of the files in a folder, unsorted.
-
-    A tenth of the time that the status of each takes. Nothing where there is no such folder.
-    """
+    """List (when it was written, in nanoseconds; name) of the files in a folder, unsorted."""
     return [
         (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name)
         for entry in (files.scan_folder(folder) if files.is_folder(folder) else ())

@@ -44,20 +44,9 @@ class BlockImport:
             seen.add(label)
             if storable(label) != label:
                 label, wrong = storable(label), "its name contains a secret"
-            if wrong:
-                out.append(
-                    ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")
-                )
-            else:
-                out.append(self._plan_block(label, data))
+            refused = ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")
+            out.append(refused if wrong else self._plan_block(label, data))
         return out
-
-    def make_change(self, change: Change) -> Change:
-        """Return a change without the keys that earlier versions of memfs wrote."""
-        text = yaml_edit.drop_outdated(change.after or "")
-        return Change(
-            change.tier, change.label, change.path, change.before, text, OP, change.version
-        )
 
     def _plan_block(self, label: str, data: bytes) -> ImportItem:
         theirs, wrong = merge_module.read_part(f"'{label}'", data)
@@ -73,19 +62,14 @@ class BlockImport:
         if wrong:
             return ImportItem("block", label, "refused", wrong)
         self._pinned += after.pinned and not (ours and self._parse(label, path, ours).pinned)
-        change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
-        self.changes.append(change)
+        text = yaml_edit.drop_outdated(after.raw)
+        self.changes.append(Change(self._tier, label, path, ours, text, OP, version + 1))
         outcome: merge_module.Outcome = "new" if ours is None else "merged"
-        known = set((ours or "").split("\n"))
-        lines = after.raw.split("\n")
-        signs = [
-            sign
-            for sign in injection_signs.find_signs(after.raw)
-            if lines[sign.line - 1] not in known
-        ]
-        return ImportItem(
-            "block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs)
-        )
+        known, lines = set((ours or "").split("\n")), after.raw.split("\n")
+        found = injection_signs.find_signs(after.raw)
+        signs = tuple(sign for sign in found if lines[sign.line - 1] not in known)
+        diff = compare.of_blocks(ours, after.raw, f"{label} here", f"{label} imported")
+        return ImportItem("block", label, outcome, diff, signs=signs)
 
     def _load_current(self, label: str) -> tuple[str, str | None, int]:
         """Return (path, text, version) of a block here; only with a writer is it adopted."""
@@ -101,7 +85,6 @@ class BlockImport:
         return blocks.make(self._tier, label, path, text)
 
     def _merge_block(self, label: str, path: str, ours: str | None, theirs: str) -> Block | str:
-        """Return the merge of both sides, or the message of what forbids it."""
         other = self._parse(label, path, theirs)
         if ours is None:
             return self._unpin_if_full(label, path, other)
@@ -115,7 +98,6 @@ class BlockImport:
         return merged if mine.pinned else self._unpin_if_full(label, path, merged)
 
     def _unpin_if_full(self, label: str, path: str, block: Block) -> Block:
-        """Unpin a block if the limit of pinned blocks is reached."""
         if not block.pinned or self._pinned < self._most:
             return block
         self.unpinned.append(label)
@@ -133,14 +115,13 @@ class BlockImport:
         source = other.meta.get("source")
         if not source:
             return None
-        entries = [each for each in journal.read(self._store) if each.label == label]
-        texts = [each.after for each in entries if each.op == OP and each.tier == self._tier]
-        same = [
-            text
-            for text in texts
-            if text and self._parse(label, "", text).meta.get("source") == source
+        texts = [
+            each.after
+            for each in journal.read(self._store)
+            if (each.label, each.op, each.tier) == (label, OP, self._tier) and each.after
         ]
-        return same[-1] if same else None
+        read = ((text, self._parse(label, "", text)) for text in reversed(texts))
+        return next((text for text, block in read if block.meta.get("source") == source), None)
 
     def _find_refusal(self, label: str, path: str, ours: str | None, after: Block) -> str:
         """Return the message of what forbids a change, or ""."""
@@ -153,7 +134,3 @@ class BlockImport:
             label, mine.value, after.value, limit, after.tokens
         ) or body_edits.check_secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
-
-
-def _diff(label: str, before: str | None, after: str) -> str:
-    return compare.of_blocks(before, after, f"{label} here", f"{label} imported")

@@ -75,18 +75,16 @@ def import_command(
 ) -> None:
     """Import memory: an export of memfs, or the memory of other tools.
 
-    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others:
-    see docs/importers.md), or a file or folder of one: its observations and notes become
-    passages, its blocks blocks, its conversations sessions. If it has several projects, the one of
-    this folder is imported.
-    An export of ChatGPT or Claude.ai goes into your own store. In another folder with only text
-    files, each file becomes a block, or passages.
+    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see
+    docs/importers.md), or a file or folder of one: its observations and notes become passages, its
+    blocks blocks, its conversations sessions. If it has several projects, the one of this folder is
+    imported. An export of ChatGPT or Claude.ai goes into your own store. In another folder with
+    only text files, each file becomes a block, or passages.
 
-    Without PATH, it looks for files of other tools, and lists the result for each:
-    CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
-    memory-bank, Serena's memories, and Claude Code's own memory. PATH takes files and folders of
-    them: a short text becomes a block, a longer one passages of the archive. The files do not
-    change.
+    Without PATH, it looks for files of other tools, and lists the result for each: CLAUDE.md,
+    AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf, memory-bank,
+    Serena's memories, and Claude Code's own memory. PATH takes files and folders of them: a short
+    text becomes a block, a longer one passages of the archive. The files do not change.
 
     --from assistants reads the own memories of Claude Code, Codex, Gemini CLI and Windsurf, shows
     new notes, and asks about each. Notes about you go into your own store.
@@ -102,7 +100,7 @@ def import_command(
     if undo or listed:
         if paths or (undo and listed):
             raise click.UsageError("--undo and --list go with no other option")
-        _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
+        _undo(place, undo, as_json=as_json)
         return
     if source:
         if paths or project or user or pin or anyway:
@@ -111,50 +109,34 @@ def import_command(
         return
     if yes or take:
         raise click.UsageError("--yes and --take are for --from assistants")
-    into = {"user": user, "dry_run": dry_run}
-    _import_paths(place, paths, into, project=project, pin=pin, anyway=anyway, as_json=as_json)
-
-
-def _import_paths(
-    place: Place,
-    paths: tuple[str, ...],
-    into: Mapping[str, bool],
-    *,
-    project: str,
-    pin: bool,
-    anyway: bool,
-    as_json: bool,
-) -> None:
-    """Import what the paths name, or list what could be; `into` says where, and if it is tried."""
-    tool = importing.find_tool(paths, options.home())
+    home = options.home()
+    tool = importing.find_tool(paths, home)
     if tool and (pin or anyway):
         raise click.UsageError("--pin and --anyway are for files and exports")
     if project and not tool:
         raise click.UsageError("--project is for the memory of another tool: memfs import TOOL")
+    into = {"user": user, "dry_run": dry_run}
     export = "" if tool else importing.find_export(paths)
     if export and pin:
         raise click.UsageError("--pin is for the files of other tools: an export says it itself")
-    several = f"{len(paths)} files and folders"
-    name = tool[0][0].name if tool else several if len(paths) > 1 else "".join(paths)
+    name = tool[0][0].name if tool else "".join(paths[:1])
+    name = f"{len(paths)} files and folders" if len(paths) > 1 else name
     origin = options.get_origin(f"from {os.path.basename(name.rstrip('/')) or name}")
     if tool:
         done = importing.import_tool(place, tool, origin, project=project, **into)
     elif export:
         done = importing.run(place, export, origin, anyway=anyway, **into)
     else:
-        home = options.home()
         done = importing.import_files(place, paths, origin, home=home, pin=pin, **into)
     if as_json:
         console.as_json(_build_record(done))
     elif tool:
-        report.print_tool(done, name, dry_run=into["dry_run"])
+        report.print_tool(done, name, dry_run=dry_run)
     elif export:
-        report.print_export(done, dry_run=into["dry_run"])
+        report.print_export(done, dry_run=dry_run)
     else:
-        tools = [] if paths else importing.list_tools(options.home())
-        report.print_tools(tools)
-        if done.files or not tools:
-            report.print_import(place, done, list_only=not paths, pin=pin, **into)
+        tools = [] if paths else importing.list_tools(home)
+        report.print_import(place, done, tools, list_only=not paths, pin=pin, **into)
     if paths and any(item.outcome == "refused" for item in done.items):
         console.refuse()
 
@@ -162,7 +144,6 @@ def _import_paths(
 def _import_assistants(
     place: Place, *, yes: bool, take: tuple[str, ...], dry_run: bool, as_json: bool
 ) -> None:
-    """Show what is new of the assistants' own memories, and take what a person accepts."""
     origin, home = options.get_origin("from assistants"), options.home()
     found = importing.import_assistants(place, origin, home=home, dry_run=True)
     new = importing.list_new(found)
@@ -195,7 +176,6 @@ def _import_assistants(
 
 
 def _choose(new: list[ImportedFile]) -> list[str]:
-    """Ask a person about each file that is new; return the names of those that are accepted."""
     if not console.can_ask():
         raise UsageError(
             f"{format_count(len(new), 'memory')} would be imported, without a terminal to ask",
@@ -218,27 +198,20 @@ def _choose(new: list[ImportedFile]) -> list[str]:
 
 
 def _undo(place: Place, ident: str, *, as_json: bool) -> None:
+    """Take an import back, or list those that can be (`ident` is "")."""
+    if not ident:
+        found = undo_module.list_imports(place)
+        console.as_json([asdict(each) for each in found]) if as_json else report.print_list(found)
+        return
     done = undo_module.run(place, ident, options.get_origin(f"undo of the import {ident}"))
-    if as_json:
-        console.as_json(asdict(done))
-    else:
-        report.print_undo(done)
+    console.as_json(asdict(done)) if as_json else report.print_undo(done)
     if done.kept:
         console.refuse()
 
 
-def _list(place: Place, *, as_json: bool) -> None:
-    found = undo_module.list_imports(place)
-    if as_json:
-        console.as_json([asdict(each) for each in found])
-    else:
-        report.print_list(found)
-
-
 def _build_record(done: importing.Imported) -> dict[str, object]:
-    shown = ("kind", "name", "outcome", "detail")
     items = [
-        {name: getattr(item, name) for name in shown}
+        {name: getattr(item, name) for name in ("kind", "name", "outcome", "detail")}
         | {"signs": [sign._asdict() for sign in item.signs]}
         for item in done.items
     ]
@@ -254,28 +227,19 @@ def _build_record(done: importing.Imported) -> dict[str, object]:
         }
         for each in done.files
     ]
+    same = ("config", "edits", "left_out", "unpinned", "id")
     return {
         "items": items,
-        "config": done.config,
-        "edits": done.edits,
-        "left_out": done.left_out,
-        "unpinned": done.unpinned,
+        **{name: getattr(done, name) for name in same},
         "files": files,
-        "id": done.id,
-        "taken": _list_counts(done.taken),
-        "left": _list_counts(done.left),
-        "omitted": [
-            {"noun": noun, "why": why, "count": count}
-            for (noun, why), count in done.omitted.items()
-        ],
+        "taken": _list_counts(done.taken, "project"),
+        "left": _list_counts(done.left, "project"),
+        "omitted": _list_counts(done.omitted, "why"),
     }
 
 
-def _list_counts(counts: Mapping[tuple[str, str], int]) -> list[dict[str, object]]:
-    return [
-        {"noun": noun, "project": project, "count": count}
-        for (noun, project), count in counts.items()
-    ]
+def _list_counts(counts: Mapping[tuple[str, str], int], of: str) -> list[dict[str, object]]:
+    return [{"noun": noun, of: name, "count": count} for (noun, name), count in counts.items()]
 
 
 @click.command("export")
@@ -339,7 +303,6 @@ def _format_counts(counts: Mapping[str, int]) -> str:
 
 
 def _check_secrets(done: exporting.Exported | exporting.SecretsFound) -> exporting.Exported:
-    """Name the secrets that are, or would be, in an export. Raises `RejectedError` for those."""
     for name, leak in done.secrets:
         console.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")
     if isinstance(done, exporting.SecretsFound):

@@ -107,40 +107,27 @@ def _zip(members: Mapping[str, bytes], method: int) -> bytes:
     return out.getvalue()
 
 
-def check_target(path: str, *, force: bool) -> None:
-    """Refuse a path that cannot be written to, or (unless `force`) is there already."""
-    if os.path.isdir(path):
-        raise StoreError(f"{path} is a folder", "name a file in it, memory.zip for one")
-    if os.path.lexists(path) and not force:
-        raise StoreError(f"{path} exists already", "--force writes over it")
-    _check_parent(path)
-
-
-def check_folder(path: str, *, force: bool) -> None:
-    """Refuse a path that is no folder, or (unless `force`) one that something is in."""
-    if os.path.lexists(path) and not os.path.isdir(path):
+def check_target(path: str, *, force: bool, is_folder: bool = False) -> None:
+    """Refuse a path that cannot be written to, or (unless `force`) has something already."""
+    kind = os.path.isdir(path)
+    if is_folder and os.path.lexists(path) and not kind:
         raise StoreError(f"{path} is not a folder", "name one, or one that is not there yet")
-    if outside.list_names(path) and not force:
+    if is_folder and outside.list_names(path) and not force:
         raise StoreError(f"{path} is not empty", "--force writes into it, and over its files")
-    _check_parent(path)
-
-
-def _check_parent(path: str) -> None:
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise NotFoundError(f"there is no folder {folder}")
-
-
-def save_files(made: Mapping[str, bytes]) -> None:
-    """Write files, each whole or not at all, for their owner alone; folders are made for them."""
-    for path, data in made.items():
-        files.make_folder(os.path.realpath(os.path.dirname(path) or "."), private=True)
-        save(path, data)
+    if kind and not is_folder:
+        raise StoreError(f"{path} is a folder", "name a file in it, memory.zip for one")
+    if os.path.lexists(path) and not (force or is_folder):
+        raise StoreError(f"{path} exists already", "--force writes over it")
+    above = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(above):
+        raise NotFoundError(f"there is no folder {above}")
 
 
 def save(path: str, data: bytes) -> None:
-    """Write the file whole or not at all, for its owner alone."""
-    atomic.write_private(os.path.realpath(path), data)
+    """Write the file whole or not at all, for its owner alone; its folder is made."""
+    real = os.path.realpath(path)
+    files.make_folder(os.path.dirname(real), private=True)
+    atomic.write_private(real, data)
 
 
 def read(path: str) -> Bundle:
@@ -295,7 +282,8 @@ def _refuse(name: str, why: str) -> NoReturn:
 
 def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
     """Return (files of the store's folder, count of the others) of an archive."""
-    tops = {_find_top(name) for name in found if f"/{store_paths.NAME}/" in f"/{name}"}
+    parts = (f"/{name}".partition(f"/{store_paths.NAME}/") for name in found)
+    tops = {f"{above}{mark}"[1:] for above, mark, _ in parts if mark}
     if not tops and _is_store_like(found):
         tops = {""}
     if not tops:
@@ -311,11 +299,6 @@ def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, b
     top = tops.pop()
     inside = {name[len(top) :]: data for name, data in found.items() if name.startswith(top)}
     return inside, len(found) - len(inside)
-
-
-def _find_top(name: str) -> str:
-    at = f"/{name}".index(f"/{store_paths.NAME}/")
-    return name[: at + len(store_paths.NAME) + 1]
 
 
 def _is_store_like(names: Mapping[str, bytes] | list[str]) -> bool:
@@ -369,10 +352,8 @@ class UnpackMeter:
         """Count more unpacked bytes. Raises `StoreError` where they are too many."""
         self._bytes += more
         if self._bytes > self._most:
-            raise StoreError(
-                f"more than {self._most >> 20:,} MB are in it, unpacked: too much for its size",
-                "nothing was written",
-            )
+            many = f"more than {self._most >> 20:,} MB are in it, unpacked: too much for its size"
+            raise StoreError(many, "nothing was written")
 
 
 class MeteredStream(io.RawIOBase):

@@ -113,9 +113,7 @@ def convert(
     """
     exporter = writers.get(tool)
     tier, store = _choose_store(place, user=user)
-    (export_format.check_folder if exporter.folder else export_format.check_target)(
-        path, force=force
-    )
+    export_format.check_target(path, force=force, is_folder=exporter.folder)
     memory = _load_contents(place, store, tier, sessions=everything and exporter.folder)
     made = exporter.make_files(memory)
     named = {name or os.path.basename(path): data for name, data in made.items()}
@@ -137,7 +135,8 @@ def convert(
     ]
     for each in () if exporter.folder else paths:
         export_format.check_target(each, force=force)
-    export_format.save_files(dict(zip(paths, made.values(), strict=True)))
+    for each, data in zip(paths, made.values(), strict=True):
+        export_format.save(each, data)
     size = sum(map(len, made.values()))
     return Exported(b"", size, counts, secrets, (), tuple(paths), unplaced)
 
@@ -164,15 +163,11 @@ def _load_contents(place: Place, store: Store, tier: str, *, sessions: bool) -> 
         ),
         passages=tuple(_list_passages(store)),
         sessions=said,
-        heads=_load_heads(store),
+        heads={
+            os.path.basename(path).removesuffix(archive.SUFFIX): archive.read_head(path)
+            for path in archive.sources(store)
+        },
     )
-
-
-def _load_heads(store: Store) -> dict[str, str]:
-    """Load the front matter of the passages, by their ids."""
-    paths = archive.sources(store)
-    names = (os.path.basename(path).removesuffix(archive.SUFFIX) for path in paths)
-    return {name: archive.read_head(path) for name, path in zip(names, paths, strict=True)}
 
 
 def _list_passages(store: Store) -> Iterator[Passage]:
@@ -228,7 +223,6 @@ def _collect_members(
 def _find_secrets(
     made: Mapping[str, bytes], stage: Stage, form: file_redaction.Form = "text"
 ) -> tuple[tuple[str, FileSecret], ...]:
-    """Return the secrets in files by their names; those of recall, and of JSON, are lines."""
     tick = stage(SCAN, sum(map(len, made.values())))
     secrets: list[tuple[str, FileSecret]] = []
     for name, data in made.items():

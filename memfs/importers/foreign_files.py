@@ -117,10 +117,13 @@ def find_assistants(
     rules = f"{home}/.codeium/windsurf/memories"
     found += _list_memory("windsurf-memory", rules, home, private=True)
     if "gemini" in own:
-        path = own["gemini"].path
-        folder, section = os.path.dirname(path), own_memory.SECTION
-        each = _describe_memory("gemini-memory", path, folder, home, private=True, root=folder)
-        found.append(each._replace(label="gemini-memory", section=section))
+        path, label = own["gemini"].path, "gemini-memory"
+        problem, kept = (
+            find_problem(path, os.path.dirname(path)),
+            f"{label}: {os.path.basename(path)}",
+        )
+        about = (_shorten(path, home), kept, label, True, problem, own_memory.SECTION)
+        found.append(ForeignFile(path, *about))
     return found
 
 
@@ -131,21 +134,18 @@ def _list_memory(
 
     No link in it leads out of `root`, which is the folder itself if none is given.
     """
-    paths = walk_folder(folder, _MD) if os.path.isdir(folder) else ()
-    root = root or folder
-    return [
-        _describe_memory(label, each, folder, home, private=private, root=root) for each in paths
-    ]
+    found = []
+    for path in walk_folder(folder, _MD) if os.path.isdir(folder) else ():
+        rest = _to_slashes(os.path.relpath(path, folder))
+        own = label if rest == INDEX else make_label(label, os.path.splitext(rest)[0])
+        kept, problem = f"{label}: {os.path.basename(rest)}", find_problem(path, root or folder)
+        found.append(ForeignFile(path, _shorten(path, home), kept, own, private, problem))
+    return found
 
 
-def _describe_memory(
-    label: str, path: str, folder: str, home: str, *, private: bool, root: str
-) -> ForeignFile:
-    name, rest = _to_slashes(path), _to_slashes(os.path.relpath(path, folder))
-    shown = f"~{name[len(_to_slashes(home)) :]}" if files.is_below(path, home) else name
-    kept = f"{label}: {os.path.basename(name)}"
-    found = label if rest == INDEX else make_label(label, os.path.splitext(rest)[0])
-    return ForeignFile(path, shown, kept, found, private, find_problem(path, root))
+def _shorten(path: str, home: str) -> str:
+    name = _to_slashes(path)
+    return f"~{name[len(_to_slashes(home)) :]}" if files.is_below(path, home) else name
 
 
 def is_text_path(path: str) -> bool:
@@ -215,7 +215,6 @@ def _list_above(folder: str) -> Iterator[str]:
 
 
 def _list_files(folder: str) -> Iterator[str]:
-    """Yield the files of every kind in a folder, which may itself be (in) a kind's folder."""
     for auto in (folder, f"{folder}/memory"):
         if _AUTO.search(f"{_to_slashes(auto)}/{INDEX}"):
             yield from walk_folder(auto, _MD)
@@ -252,8 +251,7 @@ def _describe_file(path: str, top: str, home: str, root: str) -> ForeignFile:
         if private:  # in its user's store, beside those of other projects
             label = make_label(label, os.path.basename(top))
     else:
-        below_home = files.is_below(path, home)
-        shown = f"~{name[len(_to_slashes(home)) :]}" if below_home else name
+        shown = _shorten(path, home)
         label, private = _identify(name, inside=False)
         kept = ""
     base = os.path.basename(name)
@@ -286,8 +284,7 @@ def _identify(name: str, *, inside: bool) -> tuple[str, bool]:
 
 
 def _label_topic(rest: str) -> str:
-    """Return the label of a file of Claude Code's own memory; its index has the kind's label."""
-    return AUTO if rest == INDEX else make_label(AUTO, os.path.splitext(rest)[0])
+    return AUTO if rest == INDEX else make_label(AUTO, os.path.splitext(rest)[0])  # of its index
 
 
 def make_label(kind: str, *names: str) -> str:
@@ -311,18 +308,14 @@ def make_label(kind: str, *names: str) -> str:
 def _clean(name: str) -> str:
     from anyascii import anyascii  # what a project rule in Chinese or Cyrillic is called aloud
 
-    bare = _HUMP.sub("-", _strip_accents(name))
+    # With the letters of ASCII that its others are made of: Übersicht, straße.
+    parts = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    bare = _HUMP.sub("-", "".join(each for each in parts if not unicodedata.combining(each)))
     spelled = labels.normalise(_HUMP.sub("-", anyascii(bare)))
     slug = re.sub("[^a-z0-9_-]", "-", spelled)
     slug = re.sub("[_-]*-[_-]*", "-", slug).strip("-_")
     lost = not bare.isascii() or not slug  # two names may be spelled alike
     return f"{slug or 'x'}-{_hash_name(name)}" if lost else slug
-
-
-def _strip_accents(name: str) -> str:
-    """Return a name with the letters of ASCII that its others are made of: Übersicht, straße."""
-    parts = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
-    return "".join(each for each in parts if not unicodedata.combining(each))
 
 
 def _hash_name(name: str) -> str:

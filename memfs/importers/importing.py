@@ -48,13 +48,13 @@ class Imported:
     instead of the project's.
     """
 
-    items: tuple[ImportItem, ...]
-    entries: tuple[JournalEntry, ...]
-    config: bool
-    edits: int
-    left_out: int
-    unpinned: tuple[str, ...]
-    note: str
+    items: tuple[ImportItem, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
+    config: bool = False
+    edits: int = 0
+    left_out: int = 0
+    unpinned: tuple[str, ...] = ()
+    note: str = ""
     files: tuple[ImportedFile, ...] = ()
     id: str = ""
     taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -99,17 +99,15 @@ def run(
             f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
             f"memfs import{flag} puts it where it belongs; --anyway puts it here",
         )
-    done = _import_members(place, tier, found.files, origin, dry_run=dry_run)
-    not_imported = (store_paths.CONFIG, _JOURNAL)
-    others = (
-        len(found.files) - merge.memory(found.files) - sum(n in not_imported for n in found.files)
+    known = merge.memory(found.files) + sum(
+        n in found.files for n in (store_paths.CONFIG, _JOURNAL)
     )
-    return replace(
-        done,
+    about = Imported(
         config=store_paths.CONFIG in found.files,
         edits=found.files.get(_JOURNAL, b"").count(b"\n"),
-        left_out=found.left_out + others,
+        left_out=found.left_out + len(found.files) - known,
     )
+    return _import_members(place, about, {tier: found.files}, origin, dry_run=dry_run)
 
 
 def import_files(
@@ -130,27 +128,13 @@ def import_files(
     sources = _find_named_files(place, paths, home) if paths else _discover_files(place, home)
     settings = config.load(place)
     found = plan.plan_import(_mark_own(place, sources), settings.get_limit, user=user, pin=pin)
-    members = {name: data for each in found for name, data in each.files.items()}
-    done = _import_members(place, tier, members, origin, dry_run=dry_run or not paths)
-    refused = [
-        ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
-        for each in found
-        if each.refused
-    ]
-    grown = [
-        each.label
-        for each in found
-        if each.files
-        and not each.block
-        and blocks.resolve_label(place, labels.qualify(tier, each.label))
-    ]
+    members = {tier: _list_members(found)}
+    about = Imported(_list_refused(found), files=tuple(found))
+    done = _import_members(place, about, members, origin, dry_run=dry_run or not paths)
+    long = [each.label for each in found if each.files and not each.block]
+    grown = [each for each in long if blocks.resolve_label(place, labels.qualify(tier, each))]
     note = f"too long for a block now, and still one from before: {', '.join(grown)}"
-    return replace(
-        done,
-        items=(*refused, *done.items),
-        files=tuple(found),
-        note="; ".join(filter(None, (note if grown else "", done.note))),
-    )
+    return replace(done, note=_join_notes(note if grown else "", done.note))
 
 
 def import_assistants(
@@ -174,20 +158,29 @@ def import_assistants(
     planned = [each for each in shared if each.path not in kept] + own
     if only is not None:
         planned = [each for each in planned if each.label in only]
-    done, ident = Imported((), (), False, 0, 0, (), "", files=tuple(planned)), undo.make_id()
-    for tier, chosen in ((labels.PROJECT, shared), (labels.USER, own)):
-        members = {
-            name: data for each in chosen if each in planned for name, data in each.files.items()
-        }
-        if members:
-            each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
-            done = _join(done, each)
-    refused = [
+    about = Imported(_list_refused(planned), files=tuple(planned))
+    members = {
+        tier: _list_members([each for each in every if each in planned])
+        for tier, every in ((labels.PROJECT, shared), (labels.USER, own))
+    }
+    members = {tier: found for tier, found in members.items() if found}
+    return _import_members(place, about, members, origin, dry_run=dry_run)
+
+
+def _list_members(found: list[ImportedFile]) -> dict[str, bytes]:
+    return {name: data for each in found for name, data in each.files.items()}
+
+
+def _list_refused(found: list[ImportedFile]) -> tuple[ImportItem, ...]:
+    return tuple(
         ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
-        for each in planned
+        for each in found
         if each.refused
-    ]
-    return replace(done, items=(*refused, *done.items))
+    )
+
+
+def _join_notes(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
 def list_new(done: Imported) -> list[ImportedFile]:
@@ -213,22 +206,8 @@ def _find_assistants(store: Store, home: str) -> list[ForeignFile]:
 
 
 def _list_tracked(top: str) -> list[tuple[str, str]]:
-    """List (mode and hash, name) of the files that git tracks below a folder."""
     listed = (git.run(top, "ls-files", "-s", "-z") or "").split("\0")
-    entries = (line.partition("\t") for line in listed if line)
-    return [(about, name) for about, _, name in entries]
-
-
-def _join(done: Imported, more: Imported) -> Imported:
-    """Return two parts of one import as one."""
-    return replace(
-        done,
-        items=done.items + more.items,
-        entries=done.entries + more.entries,
-        unpinned=done.unpinned + more.unpinned,
-        note="; ".join(filter(None, (done.note, more.note))),
-        id=more.id or done.id,
-    )
+    return [(line.partition("\t")[0], line.partition("\t")[2]) for line in listed if line]
 
 
 def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
@@ -248,7 +227,6 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
 
 
 def _discover_files(place: Place, home: str) -> list[ForeignFile]:
-    """Find the memory of other tools for the project, in it and in their own folders."""
     if place.project is None:
         return []
     top = place.project.top
@@ -278,7 +256,6 @@ def _find_nested(place: Place, path: str, home: str) -> list[ForeignFile]:
 
 
 def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
-    """Set a problem on files in a store of ours: they are memory already."""
     roots = [os.path.realpath(store.root) + os.sep for _, store in place.list_tiers()]
     return [
         source._replace(problem=source.problem or "it is in the store already")
@@ -355,35 +332,50 @@ def import_tool(
     tool = sources[0][0]
     items = (item for each, path in sources for item in each.read(path))
     made = tool_members.collect_members(place, tool.name, items, user=user, project=project)
-    done = Imported((), (), False, 0, 0, (), "")
-    ident = undo.make_id()
-    for tier, members in made.files.items():
-        each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
-        sessions = sum(item.kind == "session" and item.path != "" for item in each.items)
-        own = done.own + sessions * (tier == labels.USER and place.project is not None)
-        done = replace(_join(done, each), own=own)
-    return replace(
-        done,
-        items=(*made.damage, *done.items),
-        taken=made.counts,
-        left=made.left,
-        omitted=made.omitted,
-    )
+    about = Imported(tuple(made.damage), taken=made.counts, left=made.left, omitted=made.omitted)
+    done = _import_members(place, about, made.files, origin, dry_run=dry_run)
+    if place.project is None or place.user is None:
+        return done
+    own = f"{place.user.local}/"
+    count = sum(item.kind == "session" and item.path.startswith(own) for item in done.items)
+    return replace(done, own=count)
 
 
 def _import_members(
     place: Place,
-    tier: str,
-    found: Mapping[str, bytes],
+    about: Imported,
+    members: Mapping[str, Mapping[str, bytes]],
     origin: Origin,
     *,
     dry_run: bool,
-    ident: str = "",
 ) -> Imported:
-    """Import a mapping of paths in a store to bytes into a store of a place.
+    """Import files into the stores of a place: by tier, paths in a store to bytes; under one id.
 
-    What is added is noted under `ident`, or a new id.
+    `about` is what is known of the import already.
     """
+    ident = undo.make_id()
+    for tier, found in members.items():
+        more = _import_into(place, tier, found, origin, ident, dry_run=dry_run)
+        about = replace(
+            about,
+            items=about.items + more.items,
+            entries=about.entries + more.entries,
+            unpinned=about.unpinned + more.unpinned,
+            note=_join_notes(about.note, more.note),
+            id=more.id or about.id,
+        )
+    return about
+
+
+def _import_into(
+    place: Place,
+    tier: str,
+    found: Mapping[str, bytes],
+    origin: Origin,
+    ident: str,
+    *,
+    dry_run: bool,
+) -> Imported:
     store = place.store(tier)
     with ExitStack() as stack:
         store_writer = None
@@ -394,33 +386,29 @@ def _import_members(
         merging = BlockImport(place, store, tier, store_writer)
         items = merging.merge_blocks(found) + merge.items(store, found)
         outdated = merge.find_outdated(store, found, _name_source(origin))
-        entries, note, noted = [], "", ""
+        entries, note, noted = [], outdated.describe(), ""
         if store_writer:
-            ident = ident or undo.make_id()
             noted = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
             for item in items:
                 merge.write(store, item)
             merge.remove_outdated(store, outdated)
-            changes = [merging.make_change(change) for change in merging.changes]
-            entries = store_writer.commit(changes, origin) if changes else []
+            entries = store_writer.commit(merging.changes, origin) if merging.changes else []
             if entries:
                 noted = _note_import(store, items, entries, origin, ident)
     if store_writer:
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text] + [*outdated.replaced]
         subject = f"memory: import {origin.reason}".rstrip()
-        notes = [commit_writer.commit_files(place, store, paths, OP, subject, origin)]
-        notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
-        note = "; ".join(each for each in notes if each)
-    note = "; ".join(filter(None, (outdated.describe(), note)))
+        committed = commit_writer.commit_files(place, store, paths, OP, subject, origin)
+        renewed = instruction_sections.renew_after_edit(place, {tier}) if entries else ""
+        note = _join_notes(note, committed, renewed)
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
-    return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note, id=noted)
+    return Imported(tuple(items), tuple(entries), unpinned=unpinned, note=note, id=noted)
 
 
 def _note_import(
     store: Store, items: list[ImportItem], entries: list[JournalEntry], origin: Origin, ident: str
 ) -> str:
-    """Note what an import added, and return the id by which it is taken back, "" for nothing."""
     added = [part for item in items if (part := merge.describe_added(store, item))]
     added += [AddedPart("block", entry.label, (entry.id,)) for entry in entries]
     if not added:

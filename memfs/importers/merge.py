@@ -108,14 +108,10 @@ def describe_added(store: Store, item: ImportItem) -> AddedPart | None:
     """Describe what an item adds to a store, so that it can be taken back; None for nothing."""
     if not item.path:
         return None
-    inside = item.path.startswith(f"{store.local}/")
-    path = (
-        f"local/{item.path[len(store.local) + 1 :]}" if inside else item.path[len(store.root) + 1 :]
-    )
-    if item.messages:
-        return AddedPart("messages", path, item.marks)
+    below = item.path.removeprefix(f"{store.local}/")
+    path = item.path[len(store.root) + 1 :] if below == item.path else f"local/{below}"
     if item.marks:
-        return AddedPart("lines", path, item.marks)
+        return AddedPart("messages" if item.messages else "lines", path, item.marks)
     return AddedPart("file", path, (undo.hash_text(item.text),))
 
 
@@ -141,6 +137,13 @@ def _refuse(kind: str, name: str, why: str) -> ImportItem:
     return ImportItem(kind, name, "refused", f"cannot import {why}")
 
 
+def _read_clean(name: str, data: bytes) -> tuple[str, str]:
+    """Return as `read_part` does; what has a secret cannot be imported."""
+    text, wrong = read_part(name, data)
+    secret = body_edits.check_secret("import", name, text)
+    return text, wrong or (secret.message if secret else "")
+
+
 def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     here = [
         each for path in (archive.sources(store) if found else []) if (each := archive.read(path))
@@ -150,25 +153,20 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
     taken = {each.id.casefold() for each in here}
     for name, data in found:
         ident = os.path.basename(name).removesuffix(archive.SUFFIX)
-        text, wrong = read_part(ident, data)
+        text, wrong = _read_clean(ident, data)
         passage = archive.parse(ident, text)
         if not wrong and len(passage.text) > archive.LONGEST:
             wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
-        secret = None if wrong else body_edits.check_secret("import", ident, text)
-        if wrong or secret or not passage.text.strip():
-            why = wrong or (secret.message if secret else f"cannot import {ident}: it is empty")
-            yield ImportItem("passage", ident, "refused", why)
+        if wrong or not passage.text.strip():
+            wrong = wrong or f"cannot import {ident}: it is empty"
+            yield ImportItem("passage", ident, "refused", wrong)
             continue
         folded = archive.merge_passages(passage.text)
         if folded in texts or (passage.source and known.get(ident) == passage.source):
             yield ImportItem("passage", ident, "same")  # with the same source: changed here
             continue
-        odd = (
-            store_paths.file_name(ident) != ident
-            or labels.device(ident)
-            or storable(ident) != ident
-        )
-        if odd or ident.casefold() in taken:
+        odd = store_paths.file_name(ident) != ident or storable(ident) != ident
+        if odd or labels.device(ident) or ident.casefold() in taken:
             ident = clock.unique()
         texts.add(folded)
         taken.add(ident.casefold())
@@ -178,26 +176,19 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         yield ImportItem("passage", ident, "new", passage.text, path, text, signs=signs)
 
 
-def _plan_facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
-    for name, data in found:
-        stem = name.removeprefix("facts/").removesuffix(".jsonl")
-        if not _MONTH.fullmatch(stem):
-            yield _refuse("facts", name, f"{name}: facts are in <yyyy-mm>.jsonl")
-        else:
-            yield from _plan_lines("facts", name, data, f"{store.root}/{name}")
-
-
-def _plan_local(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_logs(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/")
-        if not all(map(_NAME.fullmatch, short.split("/"))):
+        if short == name and not _MONTH.fullmatch(name[len("facts/") : -len(".jsonl")]):
+            yield _refuse(kind, name, f"{name}: facts are in <yyyy-mm>.jsonl")
+        elif not all(map(_NAME.fullmatch, short.split("/"))):
             yield _refuse(kind, name, f"{name}: not a name that memfs uses")
         else:
-            yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
+            top = store.root if short == name else store.local
+            yield from _plan_lines(kind, name, data, f"{top}/{short}")
 
 
 def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
-    """Plan the import of the lines, each a JSON object, that our file does not have."""
     before = files.decode(logs.read_whole(path) or b"")
     known = set(before.split("\n"))
     added, described = [], {}
@@ -211,15 +202,14 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
         known.add(line)
         added.append(line + "\n")
         described[str(found.get("id") or number)] = _describe_line(found)  # the last revision
-    new = "".join(added)
-    end = "" if not before or before.endswith("\n") else "\n"
-    if new:
-        outcome: Outcome = "merged" if before else "new"
-        detail, text = "\n".join(described.values()), before + end + new
-        marks = tuple(map(undo.hash_text, added))
-        yield ImportItem(kind, name, outcome, detail, path, text, count=len(described), marks=marks)
-    else:
+    if not added:
         yield ImportItem(kind, name, "same")
+        return
+    end = "" if not before or before.endswith("\n") else "\n"
+    detail, text = "\n".join(described.values()), before + end + "".join(added)
+    outcome: Outcome = "merged" if before else "new"
+    marks = tuple(map(undo.hash_text, added))
+    yield ImportItem(kind, name, outcome, detail, path, text, count=len(described), marks=marks)
 
 
 def _parse_line(line: str) -> tuple[dict[str, object], str]:
@@ -236,7 +226,6 @@ def _parse_line(line: str) -> tuple[dict[str, object], str]:
 
 
 def _describe_line(found: Mapping[str, object]) -> str:
-    """Say on one line what a line holds: a fact, a window, or the outcome of a session."""
     if "worked" in found:
         came_out = "worked" if found["worked"] is True else "failed"
         parts = [f"session {found.get('session')} {came_out}", found.get("why")]
@@ -248,26 +237,23 @@ def _describe_line(found: Mapping[str, object]) -> str:
 def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         key = name.removeprefix("static/").removesuffix(".md")
-        text, wrong = read_part(key, data)
-        secret = body_edits.check_secret("import", key, text)
+        text, wrong = _read_clean(key, data)
         if labels.problem(key):
             wrong = f"cannot import {name}: {labels.problem(key)}"
         elif storable(key) != key:
             key = storable(key)
             wrong = f"cannot import {key}: its name contains a secret"
-        if wrong or secret:
-            yield ImportItem("static", key, "refused", wrong or (secret.message if secret else ""))
-            continue
         path = f"{store.root}/{name}"
-        now = files.read(path)
-        if now is None:
-            signs = tuple(injection_signs.find_signs(text))
-            yield ImportItem("static", key, "new", text, path, text, signs=signs)
+        now = None if wrong else files.read(path)
+        if not wrong and now not in (None, text):
+            wrong = f"cannot import {key}: it is here with another text, and static entries stay"
+        if wrong:
+            yield ImportItem("static", key, "refused", wrong)
         elif now == text:
             yield ImportItem("static", key, "same")
         else:
-            why = f"{key}: it is here with another text, and static entries stay"
-            yield _refuse("static", key, why)
+            signs = tuple(injection_signs.find_signs(text))
+            yield ImportItem("static", key, "new", text, path, text, signs=signs)
 
 
 def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
@@ -286,15 +272,16 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             yield _refuse("session", short, f"{short}: it has no messages")
             continue
         said = recall.messages(path) if files.is_file(path) else ()
-        known = {message.id: message for message in said}
-        new = tuple(ident for ident in messages if ident not in known)
+        whole = {message.id: message for message in said}
+        outcome: Outcome = "merged" if whole else "new"
+        new = tuple(ident for ident in messages if ident not in whole)
         if not new:
             yield ImportItem("session", short, "same")
             continue
-        outcome: Outcome = "merged" if known else "new"
+        whole |= {ident: messages[ident] for ident in new}
         count = f"{len(new):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
-        whole = tuple({**known, **{ident: messages[ident] for ident in new}}.values())
-        yield ImportItem("session", short, outcome, count, path, messages=whole, marks=new)
+        every = tuple(whole.values())
+        yield ImportItem("session", short, outcome, count, path, messages=every, marks=new)
 
 
 def _clean_messages(data: bytes) -> tuple[dict[str, Message], int]:
@@ -324,13 +311,13 @@ def _clean(message: Message) -> Message | None:
 
 _PLANNERS: Mapping[tuple[str, str], _Planner] = {  # by folder and suffix
     PASSAGES: _plan_passages,
-    ("facts/", ".jsonl"): _plan_facts,
+    ("facts/", ".jsonl"): partial(_plan_logs, "facts"),
     ("static/", ".md"): _plan_static,
     ("local/recall/", recall.SUFFIX): _plan_sessions,
     ("local/recall/", recall.ASIDE): _plan_sessions,
-    (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX): partial(_plan_local, "windows"),
-    ("local/facts/", ".jsonl"): partial(_plan_local, "facts"),
-    ("local/", session_outcomes.FILE): partial(_plan_local, "outcomes"),
+    (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX): partial(_plan_logs, "windows"),
+    ("local/facts/", ".jsonl"): partial(_plan_logs, "facts"),
+    ("local/", session_outcomes.FILE): partial(_plan_logs, "outcomes"),
 }
 
 
@@ -343,14 +330,12 @@ class OutdatedPassages(NamedTuple):
 
     def describe(self) -> str:
         """Say in words what becomes of them, "" for none."""
-        told = [
-            f"{len(self.replaced):,} replaced, for their source changed (copies: local/backup)"
-            * bool(self.replaced),
-            f"{len(self.changed):,} changed at their source and here: both stay"
-            * bool(self.changed),
-            f"{len(self.gone):,} no longer there, but still here" * bool(self.gone),
-        ]
-        return "; ".join(f"passages: {each}" for each in told if each)
+        told = {
+            "replaced, for their source changed (copies: local/backup)": self.replaced,
+            "changed at their source and here: both stay": self.changed,
+            "no longer there, but still here": self.gone,
+        }
+        return "; ".join(f"passages: {len(each):,} {what}" for what, each in told.items() if each)
 
 
 def find_outdated(store: Store, found: Mapping[str, bytes], origin: str) -> OutdatedPassages:
@@ -362,12 +347,11 @@ def find_outdated(store: Store, found: Mapping[str, bytes], origin: str) -> Outd
     replaced: dict[str, None] = {}
     changed: dict[str, None] = {}
     gone: dict[str, None] = {}
-    records = (record for record in undo.read_all(store) if record.source == origin)
-    for part in (part for record in records for part in record.parts):
-        if not part.path.startswith("archive/"):
-            continue
+    for part in (
+        part for each in undo.read_all(store) if each.source == origin for part in each.parts
+    ):
         path = undo.locate(store, part.path)
-        before = archive.read(path)
+        before = archive.read(path) if part.path.startswith("archive/") else None
         if before is None or not before.source:
             continue
         current = texts.get(before.source)

@@ -61,12 +61,10 @@ class ImportedFile:
 
     def list_items(self) -> list[tuple[str, str]]:
         """List (kind, name) of the items that it becomes, as an import names them."""
-        found = []
-        for name in self.files:
-            kind = "block" if name.startswith("blocks/") else "passage"
-            stem = name.partition("/")[2].removesuffix(".md")
-            found.append((kind, stem if kind == "block" else os.path.basename(stem)))
-        return found
+        names = [name.removesuffix(".md") for name in self.files]
+        if self.block:
+            return [("block", name.removeprefix("blocks/")) for name in names]
+        return [("passage", os.path.basename(name)) for name in names]
 
 
 class _LeftError(Exception):
@@ -99,42 +97,36 @@ def plan_import(
 
     What is private comes into the user's store alone. The same text is taken once.
     """
-    bringing = _Bringing(limit, user=user, pin=pin)
-    listed = sorted(sources, key=lambda source: os.path.islink(source.path))  # a file before links
-    return [bringing.plan_file(source) for source in listed]
+    texts: dict[str, str] = {}  # where each was first
+    taken: dict[str, str] = {}  # of which file each target is
 
-
-class _Bringing:
-    """One import: the same text or target is not taken twice."""
-
-    def __init__(self, limit: Callable[[str], int], *, user: bool, pin: bool) -> None:
-        self._limit, self._user, self._pin = limit, user, pin
-        self._texts: dict[str, str] = {}
-        self._taken: dict[str, str] = {}
-
-    def plan_file(self, source: ForeignFile) -> ImportedFile:
-        """Plan the import of one file."""
-        try:
-            text = _read(source, user=self._user)
-            targets = self._make_files(source, text)
-        except _LeftError as left:
-            return ImportedFile(source.shown, source.label, {}, left=str(left))
-        except MemfsError as error:
-            return ImportedFile(source.shown, source.label, {}, left=error.message, refused=True)
-        imports = tuple(_find_imports(text.body))
-        return ImportedFile(source.shown, source.label, targets, len(text.body), imports=imports)
-
-    def _make_files(self, source: ForeignFile, text: _Text) -> dict[str, bytes]:
-        same = self._texts.setdefault(archive.merge_passages(text.body), source.shown)
+    def make_files(source: ForeignFile, text: _Text) -> dict[str, bytes]:
+        same = texts.setdefault(archive.merge_passages(text.body), source.shown)
         if same != source.shown:
             raise _LeftError(f"it says the same as {same}")
-        targets = _make_block(source, text, self._limit(source.label), pin=self._pin)
+        targets = _make_block(source, text, limit(source.label), pin=pin)
         targets = targets or _make_passages(source, text)
-        other = next((self._taken[name] for name in targets if name in self._taken), "")
-        if other:
+        if other := next((taken[name] for name in targets if name in taken), ""):
             raise MemfsError(f"{other} becomes {source.label} already")
-        self._taken.update(dict.fromkeys(targets, source.shown))
+        taken.update(dict.fromkeys(targets, source.shown))
         return targets
+
+    found = []
+    for source in sorted(
+        sources, key=lambda each: os.path.islink(each.path)
+    ):  # a file before links
+        made = ImportedFile(source.shown, source.label, {})
+        try:
+            text = _read(source, user=user)
+            imports = tuple(_find_imports(text.body))
+            files = make_files(source, text)
+            made = replace(made, files=files, chars=len(text.body), imports=imports)
+        except _LeftError as left:
+            made = replace(made, left=str(left))
+        except MemfsError as error:
+            made = replace(made, left=error.message, refused=True)
+        found.append(made)
+    return found
 
 
 def _read(source: ForeignFile, *, user: bool) -> _Text:
@@ -148,7 +140,8 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     if wrong:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     if source.section:
-        raw = _cut_section(raw, source.section)
+        _, _, below = f"\n{raw}".partition(f"\n{source.section}\n")
+        raw = re.split(r"(?m)^#{1,2} ", below, maxsplit=1)[0]
     own = marked_section.remove_section(raw, *MARKS)
     head, body = (text_files.split_note if own == raw else frontmatter.split)(own)
     meta = text_files.parse_meta(frontmatter.strip_fences(head))
@@ -171,14 +164,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     return text
 
 
-def _cut_section(text: str, heading: str) -> str:
-    """Return what stands below a heading of the second level, up to the next one."""
-    _, _, behind = f"\n{text}".partition(f"\n{heading}\n")
-    return re.split(r"(?m)^#{1,2} ", behind, maxsplit=1)[0]
-
-
 def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
-    """Tell whether a file of Claude Code's memory is about its user."""
     name = source.label.partition("/")[2]
     if not foreign_files.is_auto_memory(source.label) or not name:
         return False
@@ -186,23 +172,18 @@ def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
 
 
 def _filter_index(source: ForeignFile, body: str) -> str:
-    """Remove the lines on private files from the index of Claude Code's memory."""
     folder = os.path.dirname(source.path)
     private = []
     for name in sorted(os.listdir(folder)):
-        raw: str | None = ""
+        stem, raw = name.removesuffix(".md"), ""
         with suppress(OSError):  # an unreadable file is judged by its name
-            raw = (
-                outside.read(f"{folder}/{name}", text_files.LARGEST)
-                if name.endswith(".md")
-                else None
-            )
-        head, text = frontmatter.split(raw or "")
-        topic = source._replace(label=f"{foreign_files.AUTO}/{name.removesuffix('.md').lower()}")
-        if name != foreign_files.INDEX and _is_user_topic(
-            topic, _Text(text_files.parse_meta(frontmatter.strip_fences(head)), text)
-        ):
-            private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
+            if stem != name:
+                raw = outside.read(f"{folder}/{name}", text_files.LARGEST) or ""
+        head, text = frontmatter.split(raw)
+        meta = text_files.parse_meta(frontmatter.strip_fences(head))
+        topic = source._replace(label=f"{foreign_files.AUTO}/{stem.lower()}")
+        if name != foreign_files.INDEX and _is_user_topic(topic, _Text(meta, text)):
+            private += [name, f"`{stem}`", f"[[{stem}]]"]
     return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
 
 
@@ -232,7 +213,7 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         )
     at = text_files.get_modified_at(source.path)
     kind = source.label.partition("/")[0]
-    about_all = str(text.meta.get("description") or "") or _format_scope(text)
+    about_all = str(text.meta.get("description") or "") or ", ".join(_list_paths(text))
     head = {
         "created_at": at,
         "importance": 5,
@@ -254,8 +235,7 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
 
 
 def _describe(source: ForeignFile, text: _Text) -> str:
-    """Describe a passage: its text and which files it is for."""
-    applies, summary = _format_scope(text), _summarize(source, text)
+    applies, summary = ", ".join(_list_paths(text)), _summarize(source, text)
     return f"{summary} (for {applies})" if applies else summary
 
 
@@ -267,10 +247,6 @@ def _summarize(source: ForeignFile, text: _Text) -> str:
         plain = title.lower() in ("", os.path.basename(source.path).lower(), "memory")
         summary = _find_sentence(text.body) if plain else _MARKUP.sub("", title)
     return " ".join(summary.split())
-
-
-def _format_scope(text: _Text) -> str:
-    return ", ".join(_list_paths(text))
 
 
 def _list_paths(text: _Text) -> list[str]:
@@ -291,6 +267,5 @@ def _find_sentence(body: str) -> str:
 
 
 def _find_imports(body: str) -> Iterable[str]:
-    """List the files that a text imports (`@path`), without those in code."""
     lines = (_SPAN.sub("", line) for line in headings.plain_lines(body))
     return dict.fromkeys(match.rstrip(".,;:)") for line in lines for match in _IMPORT.findall(line))

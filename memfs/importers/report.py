@@ -43,9 +43,26 @@ _NOUNS = {
 
 
 def print_import(
-    place: Place, done: Imported, *, list_only: bool, dry_run: bool, pin: bool, user: bool
+    place: Place,
+    done: Imported,
+    tools: Sequence[FoundTool],
+    *,
+    list_only: bool,
+    dry_run: bool,
+    pin: bool,
+    user: bool,
 ) -> None:
-    """Print for each of other tools' files its block or passages, and the next command."""
+    """Print for each of other tools' files its block or passages, and the next command.
+
+    Before it a line for each of the `tools` on this machine that remember something.
+    """
+    for each in tools:
+        what = each.problem or format_counts(each.counts) or "nothing"
+        console.talk(f"{each.name}: {what}  ({each.path})")
+        if not each.problem and each.counts:
+            console.talk(f"→ memfs import {each.name}")
+    if tools and not done.files:
+        return
     if not done.files:
         console.print_done("no memory of other tools is here; memfs import --help lists the places")
         return
@@ -80,7 +97,6 @@ def print_export(done: Imported, *, dry_run: bool) -> None:
 
 
 def _warn_of_sharing(done: Imported, *, user: bool) -> None:
-    """Warn of the user's own files that would go into the project's store."""
     own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
     if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
         console.talk(
@@ -108,7 +124,8 @@ def _print_signs(done: Imported) -> None:
         where = ", ".join(map(str, lines[:_MAX_LINES])) + ("…" if len(lines) > _MAX_LINES else "")
         what = ", ".join(sorted({sign.what for sign in item.signs}))
         noun = "line" if len(lines) == 1 else "lines"
-        text = item.signs[0].text if len(item.signs) == 1 else ""
+        is_export = not (done.files or done.taken)  # other tools' words are not repeated
+        text = item.signs[0].text if is_export and len(item.signs) == 1 else ""
         quoted = f": {layout.shorten(text, 60)}" if text else ""
         console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:
@@ -116,7 +133,6 @@ def _print_signs(done: Imported) -> None:
 
 
 def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> None:
-    """Print how much was added, and how to look at it and to take it back."""
     _print_signs(done)
     added = _list_added(done)
     same = sum(item.outcome == "same" for item in done.items)
@@ -145,7 +161,6 @@ def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> Non
 
 
 def _print_items(done: Imported) -> None:
-    """Print the text that each item adds."""
     for item in _list_added(done):
         if item.kind == "block":
             console.data(item.detail.rstrip("\n"))
@@ -185,13 +200,10 @@ def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> 
     name = os.path.basename(each.path)
     if each.left:
         return name, "", "- refused" if each.refused else f"- {each.left}"
+    became = format_count(len(each.files), "passage")
     if each.block:
         became = f"block {layout.shorten(each.label, _NAME_CELLS)}"
-        found = [outcomes.get(("block", each.label), "new")]
-    else:
-        became = format_count(len(each.files), "passage")
-        idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
-        found = [outcomes.get(("passage", ident), "new") for ident in idents]
+    found = [outcomes.get(key, "new") for key in each.list_items()]
     imports = [f"@{', @'.join(each.imports[:_IMPORTS])}"] if each.imports else []
     imports += [f"{len(each.imports) - _IMPORTS} more"] if len(each.imports) > _IMPORTS else []
     follows = [f"does not follow {' and '.join(imports)}"] if imports else []
@@ -208,7 +220,6 @@ def _describe_outcomes(outcomes: list[str]) -> list[str]:
 
 
 def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> None:
-    """Print the command that imports the files, if any of them is new."""
     outcomes = {item.outcome for item in done.items}
     if not outcomes & {"new", "merged"}:
         if "same" in outcomes:
@@ -245,15 +256,6 @@ def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
 def print_taken(done: Imported) -> None:
     """Print what was taken of the assistants' own memories, and how to take it back."""
     _print_summary(done, (), dry_run=False)
-
-
-def print_tools(found: Sequence[FoundTool]) -> None:
-    """Print what other tools on this machine remember, a line for each."""
-    for each in found:
-        what = each.problem or format_counts(each.counts) or "nothing"
-        console.talk(f"{each.name}: {what}  ({each.path})")
-        if not each.problem and each.counts:
-            console.talk(f"→ memfs import {each.name}")
 
 
 def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:

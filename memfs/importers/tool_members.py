@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from memfs.core import headings
 from memfs.core import label as labels
@@ -42,7 +42,6 @@ class ToolMembers:
     tool's own could not be read.
     """
 
-    tool: str
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     left: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -67,41 +66,36 @@ def collect_members(
     Into the project's store come those of no project, and its own, or instead those of `project`, a
     name or folder, if it is given. With `user` all of them go to the user's store.
     """
-    made = ToolMembers(tool)
+    made = ToolMembers()
     get_limit = config.load(place).get_limit
-    for item in _read_all(items, made):
-        noun = item.noun, _name_project(item.project)
-        tier = labels.USER if user or item.private else labels.PROJECT
-        store = place.user if tier == labels.USER else place.project
-        is_other = project and item.project and not _is_of_project(item, [project])
-        is_elsewhere = tier == labels.PROJECT and not (project or _is_here(place, item))
-        if is_other or is_elsewhere or store is None:
-            made.left[noun] += 1
-            continue
-        made.counts[noun] += 1
-        files = made.files.setdefault(tier, {})
-        if isinstance(item, ToolText):
-            files.update(_make_passages(tool, item))
-        elif isinstance(item, ToolBlock):
-            files.update(_make_block(tool, item, files, get_limit))
-        elif not _is_recorded(store, item):
-            for name, lines in _make_session(item).items():  # which several files may hold parts of
-                files[name] = files.get(name, b"") + lines
-    return made
-
-
-def _read_all(items: Iterable[AnyItem], made: ToolMembers) -> Iterator[ToolItem]:
-    """Yield the items, and note what could not be read: what was read before counts."""
     unread: Counter[UnreadItem] = Counter()
     failed = ""
-    try:
+    try:  # what was read before an error counts
         for item in items:
             if isinstance(item, UnreadItem):
                 unread[item] += 1
             elif isinstance(item, OmittedItem):
                 made.omitted[item] += 1
             else:
-                yield item
+                noun = item.noun, _name_project(item.project)
+                tier = labels.USER if user or item.private else labels.PROJECT
+                store = place.user if tier == labels.USER else place.project
+                is_other = project and item.project and not _is_of_project(item, [project])
+                is_elsewhere = tier == labels.PROJECT and not (project or _is_here(place, item))
+                if is_other or is_elsewhere or store is None:
+                    made.left[noun] += 1
+                    continue
+                made.counts[noun] += 1
+                files = made.files.setdefault(tier, {})
+                if isinstance(item, ToolText):
+                    files.update(_make_passages(tool, item))
+                elif isinstance(item, ToolBlock):
+                    files.update(_make_block(tool, item, files, get_limit))
+                elif not item.recorded_by or not os.path.exists(
+                    recall.get_path(store, item.recorded_by, item.ident)
+                ):  # the assistant's own transcript of it is in recall then
+                    for name, lines in _make_session(item).items():  # several may hold its parts
+                        files[name] = files.get(name, b"") + lines
     except StoreError as error:
         failed = error.message
     except OSError as error:
@@ -110,11 +104,11 @@ def _read_all(items: Iterable[AnyItem], made: ToolMembers) -> Iterator[ToolItem]
         why = f"cannot read {each.ident}: {each.why}"
         made.damage.append(ImportItem("file", each.ident, "refused", why, count=count))
     if failed:
-        made.damage.append(ImportItem("file", made.tool, "refused", failed))
+        made.damage.append(ImportItem("file", tool, "refused", failed))
+    return made
 
 
 def _is_here(place: Place, item: ToolItem) -> bool:
-    """Tell whether an item is of the project of a place, or of none."""
     if place.project is None:
         return False
     top = place.project.top
@@ -123,7 +117,6 @@ def _is_here(place: Place, item: ToolItem) -> bool:
 
 
 def _is_of_project(item: ToolItem, projects: list[str]) -> bool:
-    """Tell whether an item is of one of these projects, each a folder or a bare name."""
     theirs = item.project.replace("\\", "/").rstrip("/")
     for each in projects:
         ours = each.replace("\\", "/").rstrip("/")
@@ -152,12 +145,12 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
     clean = (" ".join(tag.lower().split()) for tag in (tool, *item.tags))
     tags = list(dict.fromkeys(filter(None, clean)))[:_MOST_TAGS]
     found: dict[str, object] = {"created_at": at, "importance": max(1, min(10, item.importance))}
-    if item.own:
-        written = text_files.write_head(item.head, found, {"tags": list(item.tags) or None})
-    else:
+    named: dict[str, object] = {"tags": list(item.tags) or None}
+    if not item.own:
         of = f" of {_name_project(item.project)}" if item.project else ""
         named = {"source": " ".join(f"{tool}: {item.ident}{of}".split())}
-        written = text_files.write_head(item.head, {**found, "tags": tags}, named)
+        found["tags"] = tags
+    written = text_files.write_head(item.head, found, named)
     made = {}
     for number, part in enumerate(parts):
         name = "\0".join((tool, item.project, item.ident, str(number), text))
@@ -183,39 +176,23 @@ def _make_block(
     text, about = public(item.text).rstrip("\n"), public(item.description)
     if not (about or label.isascii() == item.label.isascii()):  # a title that no label can hold
         about = item.label.rpartition("/")[2]
-    found = {"limit": item.limit or None, "read_only": item.read_only, "pinned": item.pinned}
-    tags = {"tags": list(item.tags) or None}
-    described = {"description": " ".join(about.split()) or None}
-    if item.own:
-        head = text_files.write_head(item.head, found, {**described, **tags})
-    else:
-        named = {"source": " ".join(f"{tool}: {item.label}".split())}
-        head = text_files.write_head(item.head, {**found, **tags}, {**described, **named})
+    found: dict[str, object] = {"limit": item.limit or None, "read_only": item.read_only}
+    found["pinned"] = item.pinned
+    named: dict[str, object] = {"description": " ".join(about.split()) or None}
+    (named if item.own else found)["tags"] = list(item.tags) or None
+    if not item.own:
+        named["source"] = " ".join(f"{tool}: {item.label}".split())
+    head = text_files.write_head(item.head, found, named)
     data = f"{head}{text}\n".encode("utf-8", "replace")
     if len(data) > blocks.LARGEST or (not item.limit and len(text) > get_limit(label)):
         text = "\n\n".join(filter(None, (about, text)))
-        whole = ToolText(
-            item.label,
-            item.noun,
-            text,
-            item.at,
-            item.tags,
-            project=item.project,
-            document=True,
-            head=item.head,
-        )
-        return _make_passages(tool, whole)
+        whole = ToolText(item.label, item.noun, text, item.at, item.tags, project=item.project)
+        return _make_passages(tool, replace(whole, document=True, head=item.head))
     path = f"blocks/{label}{blocks.SUFFIX}"
     if others.get(path, data) != data:
         mark = hashlib.sha256(data).hexdigest()[:6]
         path = f"blocks/{foreign_files.make_label('', f'{label}-{mark}')}{blocks.SUFFIX}"
     return {path: data}
-
-
-def _is_recorded(store: store_paths.Store, item: ToolSession) -> bool:
-    """Tell whether the assistant's own transcript of a session is in recall."""
-    path = recall.get_path(store, item.recorded_by, item.ident) if item.recorded_by else ""
-    return bool(path) and os.path.exists(path)
 
 
 def _make_session(item: ToolSession) -> dict[str, bytes]:

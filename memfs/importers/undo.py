@@ -83,8 +83,6 @@ def run(place: Place, ident: str, origin: Origin) -> Unimported:
 
 
 class _Undoing:
-    """One undo, over the stores that the import wrote to."""
-
     def __init__(self, place: Place, origin: Origin) -> None:
         self._place, self._origin = place, origin
         self.removed: Counter[str] = Counter()
@@ -106,24 +104,20 @@ class _Undoing:
             remove(store, record)
         with lock.hold_lock(store, name=lock.INDEX):
             inventory.remove_indexes(store)  # what is deleted in one stays in its files
+        place, origin = self._place, self._origin
         committed = [path for path in changed if not path.startswith(f"{store.local}/")]
         subject = f"memory: take back the import of {record.source}"
-        notes = [
-            commit_writer.commit_files(
-                self._place, store, committed, "undo", subject, self._origin
-            ),
-            instruction_sections.finish_edit(self._place, changes, self._origin),
-        ]
-        self.notes += [note for note in notes if note]
+        note = commit_writer.commit_files(place, store, committed, "undo", subject, origin)
+        renewed = instruction_sections.finish_edit(place, changes, origin)
+        self.notes += filter(None, (note, renewed))
 
     def _plan_blocks(
         self, store: Store, store_writer: Writer, record: ImportRecord
     ) -> list[Change]:
-        """Return the changes that give blocks the text that they had before."""
         wanted = {part.marks[0] for part in record.parts if part.kind == "block"}
-        entries = [entry for entry in journal.read(store) if entry.id in wanted] if wanted else []
         changes = []
-        for entry in entries:
+        found = journal.read(store) if wanted else []
+        for entry in [each for each in found if each.id in wanted]:
             path = f"{store.root}/blocks/{entry.label}.md"
             now, version = store_writer.adopt_current(entry.tier, entry.label, path)
             if now is None and entry.before is None:
@@ -131,25 +125,23 @@ class _Undoing:
             if now != entry.after:
                 self.kept.append((entry.label, "it was edited since"))
                 continue
-            op, why = journal_query.UNDO, f"undo of version {entry.version}"
+            why, about = f"undo of version {entry.version}", (entry.tier, entry.label, path)
             texts = entry.after, entry.before
-            changes.append(Change(entry.tier, entry.label, path, *texts, op, version + 1, why))
+            changes.append(Change(*about, *texts, journal_query.UNDO, version + 1, why))
             self.removed["block" if entry.before is None else "block edit"] += 1
         return changes
 
     def _remove_part(self, store: Store, part: AddedPart) -> bool:
-        """Take back one part; return whether a file was changed."""
+        """Return whether a file was changed."""
         path = locate(store, part.path)
         if not files.is_file(path):
             return False
         try:
             quarantine.check_writable(store, path)
-            if part.kind == "file":
-                changed = self._remove_file(path, part)
-            elif part.kind == "lines":
-                changed = self._remove_lines(path, part)
-            else:
+            if part.kind == "messages":
                 changed = self._remove_messages(store, path, part)
+            else:
+                changed = self._remove_file(path, part)
         except OSError as error:
             self.kept.append((part.path, error.strerror or "it cannot be written"))
             return False
@@ -159,20 +151,20 @@ class _Undoing:
         return changed
 
     def _remove_file(self, path: str, part: AddedPart) -> bool:
-        if hash_text(files.read(path) or "") != part.marks[0]:
-            self.kept.append((part.path, "it was changed since"))
-            return False
-        files.remove(path)
-        self.removed[_NOUNS.get(part.path.partition("/")[0], "file")] += 1
-        return True
-
-    def _remove_lines(self, path: str, part: AddedPart) -> bool:
-        gone = set(part.marks)
-        count = _LINES.rewrite(path, lambda line: None if hash_text(line) in gone else line)
-        if count:
-            self.removed[_NOUNS.get(part.path.partition("/")[0], "line")] += count
-            if not files.get_size(path):
+        """Remove a file, or what an import added to its lines."""
+        gone, noun = set(part.marks), _NOUNS.get(part.path.partition("/")[0], part.kind)
+        if part.kind == "lines":
+            count = _LINES.rewrite(path, lambda line: None if hash_text(line) in gone else line)
+            if count and not files.get_size(path):
                 files.remove(path)
+        elif hash_text(files.read(path) or "") in gone:
+            count = 1
+            files.remove(path)
+        else:
+            count = 0
+            self.kept.append((part.path, "it was changed since"))
+        if count:
+            self.removed[noun] += count
         return count > 0
 
     def _remove_messages(self, store: Store, path: str, part: AddedPart) -> bool:

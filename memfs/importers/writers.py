@@ -89,7 +89,6 @@ def _get_date(passage: Passage) -> str | None:
 
 
 def _list_other_keys(head: str, known: tuple[str, ...]) -> dict[str, object]:
-    """Return the keys of front matter that memfs does not set by itself, without the known ones."""
     found = blocks.front_matter(head)
     return {key: value for key, value in found.items() if key not in (*MANAGED, *known)}
 

@@ -90,7 +90,11 @@ def _read_history(
     stage: Callable[[str, int], Callable[[int], object]] | None,
 ) -> None:
     files.make_folder(folder, private=True)
-    known = {name: _load_commits(f"{folder}/{name}") for name in _list_names(folder)}
+    known = {
+        name: {each.id: each for each, _ in _LOG.read(f"{folder}/{name}") if each}
+        for name in files.names(folder)
+        if name.endswith(_SUFFIX) and name[0] != "."
+    }
     there, listed = set().union(*known.values()), set(wanted)
     _write(folder, known, {_name_file(ident) for ident in there - listed}, listed)
     missing = [ident for ident in wanted if ident not in there]
@@ -107,18 +111,9 @@ def _read_history(
 def _write(
     folder: str, known: dict[str, dict[str, LoggedCommit]], changed: Iterable[str], listed: set[str]
 ) -> None:
-    """Write files of the log, without the commits that are not listed any more."""
     for name in changed:
         lines = [_LOG.encode(each) for each in known.get(name, {}).values() if each.id in listed]
         atomic.write_derived(f"{folder}/{name}", b"".join(lines))
-
-
-def _load_commits(path: str) -> dict[str, LoggedCommit]:
-    return {each.id: each for each, _ in _LOG.read(path) if each}
-
-
-def _list_names(folder: str) -> list[str]:
-    return [name for name in files.names(folder) if name.endswith(_SUFFIX) and name[0] != "."]
 
 
 def _name_file(ident: str) -> str:

@@ -85,8 +85,6 @@ def find_other_store(store: Store, path: str, session: str) -> tuple[str, Store]
 
 
 class _Stores:
-    """The stores of folders, each searched for once."""
-
     def __init__(self) -> None:
         self._user = store_paths.user_store()
         self._known: dict[str, _Holder] = {}  # by folder
@@ -110,24 +108,13 @@ class _Stores:
         if store and not store.trusted:
             return self._add_unrouted(store.top, NOT_TRUSTED, "run there: memfs trust")
         if store:
-            return self._add_batch(store)
+            if store.tree and store_paths.is_store(store.main):  # of a linked worktree
+                store = Store(store.main, store.tier, store.local)
+            return self.shares.setdefault(store.local, StoreBatch(Place(store, self._user)))
         if self._user:
             place = Place(None, self._user)
             return self.shares.setdefault(self._user.local, StoreBatch(place))
         return self._add_unrouted(folder, NO_STORE, "run there: memfs init")
 
-    def _add_batch(self, store: Store) -> StoreBatch:
-        if store.local not in self.shares:
-            self.shares[store.local] = StoreBatch(Place(_get_main_store(store), self._user))
-        return self.shares[store.local]
-
     def _add_unrouted(self, folder: str, reason: str, hint: str) -> UnroutedSession:
         return self.left.setdefault((folder, reason), UnroutedSession(folder, reason, hint))
-
-
-def _get_main_store(store: Store) -> Store:
-    """Return the store of the main worktree for that of a linked one, if it has one."""
-    if not store.tree:
-        return store
-    main = store.main
-    return store_paths.Store(main, store.tier, store.local) if store_paths.is_store(main) else store

@@ -99,7 +99,6 @@ def _is_quick(line: str) -> bool:
 
 
 def _is_pattern(line: str) -> bool:
-    """Tell whether a line can be read as a pattern."""
     try:
         _compile([line])
     except (ValueError, re.error):
@@ -203,7 +202,6 @@ class SourceWalk:
     def _list_folder(
         self, folder: str, root: str, above: list[PathRules], levels: int
     ) -> tuple[FolderListing, list[PathRules]]:
-        """Return what counts in a folder, and the rules that hold in it."""
         modified = os.lstat(folder).st_mtime_ns
         rules = [*read_rules(folder), *above]
         key = f"{levels} {'|'.join(each.key for each in rules)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -98,9 +98,10 @@ def ingest_transcripts(
     what was read is kept.
     """
     work = _Work(store, tally, tick, index, session, known)
+    collects = gc.isenabled()
+    gc.disable()  # messages hold no cycles, and it takes 5 % of the time
     try:
-        parts = workers.read_all(work.iter_parts(paths), work.get_remaining)
-        with _pause_gc(), closing(parts) as read:
+        with closing(workers.read_all(work.iter_parts(paths), work.get_remaining)) as read:
             for part, found in read:
                 if part is None or found is None:
                     work.flush()
@@ -111,64 +112,48 @@ def ingest_transcripts(
         work.flush()
         raise
     finally:
-        work.discard_drafts()
-
-
-@contextmanager
-def _pause_gc() -> Iterator[None]:
-    """Pause the garbage collector: messages hold no cycles, and it takes 5 % of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
+        if collects:
             gc.enable()
+        for job in work.jobs.values():
+            if job.draft:
+                job.draft.discard()
 
 
+@dataclass
 class _Work:
     """Transcripts in reading order: what they give is written in batches that are made durable."""
 
-    def __init__(
-        self,
-        store: Store,
-        tally: Tally,
-        tick: Callable[[int], object] | None,
-        index: Indexer | None,
-        session: str = "",
-        known: Sessions | None = None,
-    ) -> None:
-        self._store = store
-        self._known = known
-        self._only = session  # the only one to read of files that hold several
-        self._index = index
-        self._fed: dict[str, int] = {}  # up to which size the index was fed each recall file
-        self._tally = tally
-        self._tell = tick
-        self._paths: list[str] = []
-        self._told = 0  # bytes of them that were read or passed over
-        self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
-        self._reading: set[str] = set()  # the logs of them: one at a time for each
-        self._recent: dict[str, recall.RecallLog] = {}  # by path, the latest last
-        self._unsettled: dict[
-            str, tuple[recall.RecallLog, message_records.ReadState]
-        ] = {}  # by that of the log
-        self._bytes = 0
+    store: Store
+    tally: Tally
+    tick: Callable[[int], object] | None
+    index: Indexer | None
+    only: str  # the session to read of files that hold several, "" for all
+    known: Sessions | None
+    fed: dict[str, int] = field(default_factory=dict)  # to which size the index was fed each log
+    paths: list[str] = field(default_factory=list)
+    told: int = 0  # bytes of them that were read or passed over
+    jobs: dict[tuple[str, Identity], _Job] = field(default_factory=dict)  # by path and session
+    reading: set[str] = field(default_factory=set)  # the logs of them: one at a time for each
+    recent: dict[str, recall.RecallLog] = field(default_factory=dict)  # by path, the latest last
+    unsettled: dict[str, tuple[recall.RecallLog, message_records.ReadState]] = field(
+        default_factory=dict
+    )  # by the path of the log
+    bytes: int = 0
 
     def iter_parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
         """Yield the parts to read; None asks the caller to flush all parts before it first.
 
         A copy of a session that is being read comes later, so that all copies wait once.
         """
-        self._tally.files += len(paths)
-        self._paths = paths
+        self.tally.files += len(paths)
+        self.paths = paths
         while paths:
             later: dict[str, str] = {}  # logs by path
             for path in paths:
                 try:
                     yield from self._iter_file_parts(path, later)
                 except OSError as error:  # unreadable, or removed meanwhile
-                    self._tally.skip(path, error.strerror or transcript_files.UNREADABLE)
+                    self.tally.skip(path, error.strerror or transcript_files.UNREADABLE)
             paths = list(later)
             if paths:
                 yield None
@@ -177,19 +162,17 @@ class _Work:
         status = outside.status(path)
         if status is None:
             os.stat(path)  # raises the error of a file that cannot be read
-            self._tally.skip(path, "not a file")
+            self.tally.skip(path, "not a file")
             return
         size = status.st_size
-        if self._known is not None:
-            found = self._known[path]
+        if self.known is not None:
+            found = self.known[path]
         else:
             # The session that a hook named is one of this store, wherever it was started.
-            found = transcript_files.sessions(
-                path, "" if self._only else self._store.top, self._only
-            )
+            found = transcript_files.sessions(path, "" if self.only else self.store.top, self.only)
         if not found:
             self._report_progress(size)
-            self._tally.skip(path, transcript_files.explain(path))
+            self.tally.skip(path, transcript_files.explain(path))
         for place, (host, identity) in enumerate(found):
             yield from self._iter_session_parts(path, 0 if place else size, host, identity, later)
 
@@ -197,16 +180,16 @@ class _Work:
         self, path: str, size: int, host: str, identity: Identity, later: dict[str, str]
     ) -> Iterator[TranscriptPart | None]:
         """Yield the parts of a session to read; `size` is 0 after the first session of a file."""
-        log = self._get_log(recall.RecallLog(self._store, host, identity))
+        log = self._get_log(recall.RecallLog(self.store, host, identity))
         if log.is_forgotten():
             self._report_progress(size)
-            self._tally.skip(path, FORGOTTEN)
+            self.tally.skip(path, FORGOTTEN)
             return
-        self._tally.logs.add(log.path)
-        if log.path in self._reading or log.path in later.values():
+        self.tally.logs.add(log.path)
+        if log.path in self.reading or log.path in later.values():
             later[path] = log.path
             return
-        waiting = self._unsettled.get(log.path)
+        waiting = self.unsettled.get(log.path)
         log, state = waiting or (log, log.load_state())
         start = _find_start(path, size, identity, state)
         whole = start == 0 and (state is not None or files.is_file(log.path))
@@ -215,11 +198,11 @@ class _Work:
             return
         self._report_progress(size if start is None else start)
         if start is None:
-            self._tally.skip(path, _EARLIER)
+            self.tally.skip(path, _EARLIER)
         elif start != size or not state or (identity.mark and identity.mark != state.print):
             job = _Job(path, log, state, size, state.print if state else "")
-            self._jobs[path, identity] = job
-            self._reading.add(log.path)
+            self.jobs[path, identity] = job
+            self.reading.add(log.path)
             if whole:
                 job.draft = recall.RecallDraft(log)
             else:
@@ -227,35 +210,33 @@ class _Work:
             yield from workers.split_parts(host, identity, path, start, size, indexed=job.fed)
 
     def _is_index_current(self, log: str, size: int) -> bool:
-        """Tell whether the index has all of a recall file: then new messages can be fed."""
-        if log in self._unsettled:
-            return self._fed.get(log) == size
-        return self._index is not None and self._index.is_indexed_to(log, size)
+        if log in self.unsettled:
+            return self.fed.get(log) == size
+        return self.index is not None and self.index.is_indexed_to(log, size)
 
     def get_remaining(self) -> int:
         """Return how many bytes are still to be read or skipped."""
-        return self._size - self._told
+        return self._size - self.told
 
     @cached_property
     def _size(self) -> int:
-        return transcript_files.measure_size(self._paths)
+        return transcript_files.measure_size(self.paths)
 
     def _report_progress(self, size: int) -> None:
-        self._told += size
-        if self._tell:
-            self._tell(size)
+        self.told += size
+        if self.tick:
+            self.tick(size)
 
     def _get_log(self, log: recall.RecallLog) -> recall.RecallLog:
-        """Return the cached log of the same path, if any: it has its ids loaded."""
-        log = self._recent.pop(log.path, log)
-        self._recent[log.path] = log
-        if len(self._recent) > _MOST_RECENT:
-            del self._recent[next(iter(self._recent))]
+        log = self.recent.pop(log.path, log)
+        self.recent[log.path] = log
+        if len(self.recent) > _MOST_RECENT:
+            del self.recent[next(iter(self.recent))]
         return log
 
     def write_result(self, part: TranscriptPart, found: workers.Result) -> None:
         """Write the messages of a part."""
-        job = self._jobs.get((part.path, part.identity))
+        job = self.jobs.get((part.path, part.identity))
         self._report_progress(part.end - part.start)
         if job is None:
             return
@@ -274,40 +255,34 @@ class _Work:
             self._extend(job, found)
         if part.end == job.size:
             self._finish(part, job, self._replace_recall_file(job) if job.draft else "")
-        self._bytes += part.end - part.start
-        if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
+        self.bytes += part.end - part.start
+        if self.bytes >= _BATCH_BYTES or len(self.unsettled) >= _BATCH_FILES:
             self.flush()
 
     def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
         job.state = job.state or message_records.ReadState()
         untold, places, merged = job.log.extend(job.state, job.path, found.rows, found.mark)
         job.new += untold + len(places)
-        self._unsettled[job.log.path] = job.log, job.state
+        self.unsettled[job.log.path] = job.log, job.state
         if merged:  # the index reads the file again
             job.fed = False
-            self._fed.pop(job.log.path, None)
-        if not job.fed or not self._index:
+            self.fed.pop(job.log.path, None)
+        if not job.fed or not self.index:
             return
         if len(places) < len(found.documents):
             found = found._replace(documents=[found.documents[place] for place in places])
         if found.documents:
-            self._index.add_documents(job.log.path, found.documents)
-            self._fed[job.log.path] = job.state.kept
+            self.index.add_documents(job.log.path, found.documents)
+            self.fed[job.log.path] = job.state.kept
 
     def flush(self) -> None:
         """Make the messages durable, and save how far was read."""
-        recall.flush(list(self._unsettled.values()))
-        self._unsettled.clear()
-        if self._index:
-            self._index.record_sizes(self._fed)
-            self._fed.clear()
-        self._bytes = 0
-
-    def discard_drafts(self) -> None:
-        """Remove the drafts that are left."""
-        for job in self._jobs.values():
-            if job.draft:
-                job.draft.discard()
+        recall.flush(list(self.unsettled.values()))
+        self.unsettled.clear()
+        if self.index:
+            self.index.record_sizes(self.fed)
+            self.fed.clear()
+        self.bytes = 0
 
     @staticmethod
     def _replace_recall_file(job: _Job) -> str:
@@ -326,15 +301,12 @@ class _Work:
     def _finish(self, part: TranscriptPart, job: _Job, reason: str) -> None:
         if job.draft:
             job.draft.discard()
-        del self._jobs[part.path, part.identity]
-        self._reading.discard(job.log.path)
-        tally = self._tally
+        del self.jobs[part.path, part.identity]
+        self.reading.discard(job.log.path)
         if reason:
-            tally.skip(job.path, reason)
-        tally.sessions += bool(job.new)
-        tally.messages += job.new
-        tally.malformed += job.malformed
-        tally.left_out += job.left_out
+            self.tally.skip(job.path, reason)
+        counts = bool(job.new), job.new, job.malformed, job.left_out
+        self.tally.add(Tally(0, *counts))
 
 
 def session(store: Store, path: str, tally: Tally, name: str = "") -> None:

@@ -168,18 +168,23 @@ class _Worker:
 
     def __init__(self) -> None:
         self.process = child_process.start_child(__name__)
-        _widen(self.process.stdout)
+        if sys.platform == "linux" and self.process.stdout:
+            import fcntl  # not on Windows
+
+            with suppress(OSError):  # a user with very many pipes
+                fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, _PIPE)
 
     def send(self, part: TranscriptPart) -> None:
         with suppress(OSError):
-            _send(self.process.stdin, part)
+            if self.process.stdin:
+                _send(self.process.stdin, part)
 
     def receive(self, part: TranscriptPart) -> Result:
-        try:
-            found: Result = _receive(self.process.stdout)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            return read(part)
-        return found
+        with suppress(EOFError, OSError, pickle.UnpicklingError):
+            if self.process.stdout:
+                found: Result = _receive(self.process.stdout)
+                return found
+        return read(part)
 
     def close(self) -> None:
         child_process.end_child(self.process)
@@ -193,43 +198,25 @@ def main() -> None:
             _send(sys.stdout.buffer, read(_receive(sys.stdin.buffer)))
 
 
-def _send(pipe: IO[bytes] | None, value: TranscriptPart | Result) -> None:
-    pickle.dump(value, _require_pipe(pipe), pickle.HIGHEST_PROTOCOL)
-    _require_pipe(pipe).flush()
+def _send(pipe: IO[bytes], value: TranscriptPart | Result) -> None:
+    pickle.dump(value, pipe, pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
 
 
-def _receive(pipe: IO[bytes] | None) -> Any:
-    return pickle.load(_require_pipe(pipe))  # noqa: S301 - between processes of our own
+def _receive(pipe: IO[bytes]) -> Any:
+    return pickle.load(pipe)  # noqa: S301 - between processes of our own
 
 
-def _widen(pipe: IO[bytes] | None) -> None:
-    """Have a pipe hold `_PIPE` bytes where the system lets us: two processes then wait less."""
-    if sys.platform == "linux":
-        import fcntl  # not on Windows
-
-        with suppress(OSError):  # a user with very many pipes
-            fcntl.fcntl(_require_pipe(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
-
-
-def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise EOFError
-    return pipe
-
-
-def _clean_text(text: str) -> str:
-    """Return the storable text, cached for short texts."""
-    return _clean_cached(text) if len(text) <= _SHORT else storable(text)
-
-
-@functools.lru_cache(4096)
-def _clean_cached(text: str) -> str:
-    return storable(text)
+_clean_cached = functools.lru_cache(4096)(storable)  # for short texts
 
 
 def _clean_transcript(found: Transcript) -> Transcript:
-    """Remove secrets and private parts from a reading, before it is written."""
-    messages = [redact_names(each)._replace(text=_clean_text(each.text)) for each in found.messages]
+    messages = [
+        redact_names(each)._replace(
+            text=(_clean_cached if len(each.text) <= _SHORT else storable)(each.text)
+        )
+        for each in found.messages
+    ]
     folder = store_paths.model_folder()
     messages = [message for message in messages if message.text and not _is_ours(message, folder)]
     left_out = found.left_out + len(found.messages) - len(messages)

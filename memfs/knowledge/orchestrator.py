@@ -138,10 +138,9 @@ class Orchestrator:
             pieces, weights, room, counter.measure, compression or self._compression
         )
         taken = {(piece.kind, piece.id): piece for piece in made.pieces}
-        return Context(
-            made.text,
-            made.tokens,
-            {
+        return replace(
+            made,
+            found={
                 name: tuple(
                     replace(each, text=taken[name, each.id].text)
                     for each in answer.found
@@ -149,13 +148,12 @@ class Orchestrator:
                 )
                 for name, answer in answers.items()
             },
-            made.left_out,
-            made.compressed,
-            tuple(dict.fromkeys(step for answer in answers.values() for step in answer.steps)),
-            {name: answer.summary for name, answer in answers.items() if answer.summary},
-            (*self.problems, *problems),
-            made.pieces,
-            any(answer.found and answer.sure for answer in answers.values()),
+            steps=tuple(
+                dict.fromkeys(step for answer in answers.values() for step in answer.steps)
+            ),
+            summaries={name: answer.summary for name, answer in answers.items() if answer.summary},
+            problems=(*self.problems, *problems),
+            sure=any(answer.found and answer.sure for answer in answers.values()),
         )
 
     def _find_kinds(self, name: str) -> list[Kind]:

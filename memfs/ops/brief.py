@@ -180,18 +180,9 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
     if recall is not None:
         from memfs.store import prompt_log
 
-        record = prompt_log.PromptRecord(
-            time.time(),
-            host,
-            place.session,
-            recall.about,
-            recall.floor,
-            recall.nearest,
-            text,
-            recall.list_items(),
-            recall.by_words,
-            recall.subject,
-        )
+        about = (recall.about, recall.floor, recall.nearest)
+        items = (recall.list_items(), recall.by_words, recall.subject)
+        record = prompt_log.PromptRecord(time.time(), host, place.session, *about, text, *items)
         try:
             prompt_log.note_prompt(place.home, record)
         except OSError:  # the disk is full: the log is only for people who read it

@@ -200,20 +200,10 @@ def _describe(text: _MemoryText, stale: StaleAnchor) -> CheckFinding:
         every = " --all" if text.text.count(anchor.text) > 1 else ""
         words = " ".join(map(shlex.quote, (anchor.text, new)))
         mend = f"memfs edit {shlex.quote(text.label)} --replace {words}{every}"
-    return CheckFinding(
-        text.path,
-        0 if text.fact else text.head.count("\n") + anchor.line,
-        text.name,
-        stale.state,
-        anchor.kind,
-        anchor.text,
-        stale.now,
-        stale.source,
-        stale.commit,
-        stale.at,
-        stale.subject,
-        mend,
-    )
+    line = 0 if text.fact else text.head.count("\n") + anchor.line
+    what = (stale.state, anchor.kind, anchor.text, stale.now)
+    since = (stale.source, stale.commit, stale.at, stale.subject)
+    return CheckFinding(text.path, line, text.name, *what, *since, mend)
 
 
 def _rewrite(stale: StaleAnchor) -> str:
@@ -248,18 +238,12 @@ def _filter_caused(
             old = commits.read_file(project.top, base, was) or ""
             before[each.path] = set(old.splitlines())
         lines = (files.read(os.path.join(project.top, each.path)) or "").splitlines()
-        stands = (
-            lines[each.line - 1 : each.line]
-            if each.line
-            else [line for line in lines if each.label in line]
-        )
-        written = not before[each.path].issuperset(stands)
+        stands = lines[each.line - 1 : each.line]
+        if not each.line:
+            stands = [line for line in lines if each.label in line]
+        is_new = each.commit in since or not before[each.path].issuperset(stands)
         contradicted = each.state == "contradicted"
-        if (
-            written
-            or each.commit in since
-            or (contradicted and not _contradicted_at(project, base, each))
-        ):
+        if is_new or (contradicted and not _contradicted_at(project, base, each)):
             yield each
 
 

@@ -177,20 +177,13 @@ class _Session:
 
     def build_changes(self) -> list[Change]:
         """Return the changes to write, without the keys that earlier versions of memfs wrote."""
-        return [
-            Change(
-                draft.tier,
-                draft.label,
-                draft.path,
-                draft.before,
-                None if draft.text is None else yaml_edit.drop_outdated(draft.text),
-                draft.op,
-                draft.version + 1,
-                draft.reason,
-            )
-            for draft in self._drafts.values()
-            if draft.text != draft.before
-        ]
+        changes = []
+        for each in self._drafts.values():
+            if each.text != each.before:
+                text = None if each.text is None else yaml_edit.drop_outdated(each.text)
+                block, how = (each.tier, each.label, each.path), (each.version + 1, each.reason)
+                changes.append(Change(*block, each.before, text, each.op, *how))
+        return changes
 
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""
@@ -228,6 +221,11 @@ class _Session:
         if root not in self._writers:  # before the lock the label was of another tier
             raise StoreError("the blocks changed meanwhile; no file was written", "run it again")
         return self._writers[root]
+
+    def _adopt_former(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
+        """Return the text and version of the block that had a label, (None, 0) for none."""
+        known = self._get_writer(tier).get_head(tier, label)
+        return self._get_writer(tier).adopt_current(tier, label, path) if known else (None, 0)
 
     def _is_taken(self, tier: str, label: str) -> bool:
         drafted = self._drafts.get((tier, label))
@@ -301,11 +299,7 @@ class _Session:
         }
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
-        store_writer = self._get_writer(tier)
-        head_before = store_writer.get_head(tier, label)
-        before, version = (
-            store_writer.adopt_current(tier, label, path) if head_before else (None, 0)
-        )
+        before, version = self._adopt_former(tier, label, path)
         self._drafts[tier, label] = _Draft(tier, label, path, before, text, version, "create")
         return None
 
@@ -339,12 +333,8 @@ class _Session:
         if self._is_taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
         path = blocks.path_of(self.place, draft.tier, label)
-        store_writer = self._get_writer(draft.tier)
-        version = draft.version
-        before = None
-        if store_writer.get_head(draft.tier, label):
-            before, journalled = store_writer.adopt_current(draft.tier, label, path)
-            version = max(version, journalled)
+        before, version = self._adopt_former(draft.tier, label, path)
+        version = max(version, draft.version)
         former = draft.former or draft.label
         self._drafts[draft.tier, label] = _Draft(
             draft.tier, label, path, before, draft.text, version, RENAME, f"from {former}", former

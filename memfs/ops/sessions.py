@@ -75,7 +75,8 @@ class SessionFilter:
 
     def accepts(self, session: RecordedSession, path: str) -> bool:
         """Tell whether a session, whose file is at `path`, meets the conditions."""
-        moment = formats.parse(session.ended)
+        is_timed = self.since is not None or self.until is not None
+        moment = formats.parse(session.ended) if is_timed else None
         at = moment.timestamp() if moment else None
         words = self.text.casefold()
         return (
@@ -229,17 +230,10 @@ def _read_session(path: str) -> RecordedSession | None:
             break
     if first is None:
         return None
-    return RecordedSession(
-        recall.get_session(path, first),
-        os.path.basename(os.path.dirname(path)),
-        first.project,
-        first.branch,
-        first.at,
-        (recall.read_last(path) or first).at,
-        prompt,
-        files.get_size(path),
-        title=make_title(prompt),
-    )
+    ident, host = recall.get_session(path, first), os.path.basename(os.path.dirname(path))
+    ended, size = (recall.read_last(path) or first).at, files.get_size(path)
+    about = (first.project, first.branch, first.at, ended, prompt, size)
+    return RecordedSession(ident, host, *about, title=make_title(prompt))
 
 
 def star_sessions(

@@ -185,15 +185,9 @@ def _load_block_states(place: Place) -> list[BlockState]:
         in_git = None if block.tier == labels.SESSION else changed[store.root]
         dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
         operation = journal.ADOPT if behind else entry.op if entry else ""
-        found.append(
-            BlockState(
-                block,
-                version,
-                block_states.describe_content(block.value, operation),
-                _describe_freshness(place, block, at, now, days),
-                "dirty" if dirty else "clean",
-            )
-        )
+        content = block_states.describe_content(block.value, operation)
+        fresh = _describe_freshness(place, block, at, now, days)
+        found.append(BlockState(block, version, content, fresh, "dirty" if dirty else "clean"))
     return found
 
 

@@ -141,8 +141,8 @@ def accept_digest(place: Place, digest: str) -> None:
     report = review_store(place)
     if not digest or report.digest != digest.lower():
         raise RejectedError(
-            f"not decided: the digest of {report.root} is {report.digest}",
-            "look at its files (memfs trust), and pass their digest",
+            f"not trusted: the digest of {report.root} is {report.digest}",
+            "review its files (memfs trust), then pass their digest",
         )
     accept(place, report)
 
@@ -161,8 +161,7 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
         or _compute_digest(_read_files(store)) != shown.digest
     ):
         raise StoreError(
-            f"{store.root} was changed while you looked at it: not decided",
-            "look at it again: memfs trust",
+            f"not trusted: {store.root} changed during the review", "review it again: memfs trust"
         )
     incoming_changes.accept_seen(store, shown.found)
     trust.grant_trust(store)

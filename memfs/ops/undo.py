@@ -51,19 +51,10 @@ def undo_edit(place: Place, label: str, origin: Origin) -> Undone:
             for entry, path in zip(group, paths, strict=True)
         ]
         number = max(number for _, number in current)  # of a rename, both sides count on
-        changes = [
-            Change(
-                entry.tier,
-                entry.label,
-                path,
-                text,
-                entry.before,
-                UNDO,
-                number + 1,
-                f"undo of version {entry.version}",
-            )
-            for entry, path, (text, _) in zip(group, paths, current, strict=True)
-        ]
+        changes = []
+        for entry, path, (text, _) in zip(group, paths, current, strict=True):
+            block, why = (entry.tier, entry.label, path), f"undo of version {entry.version}"
+            changes.append(Change(*block, text, entry.before, UNDO, number + 1, why))
         entries = tuple(store_writer.commit(changes, origin))
     return Undone(target, entries, instruction_sections.finish_edit(place, changes, origin))
 

@@ -97,7 +97,10 @@ def find_answers(
     scale = 1.0 if cosines else _LEAST_WORDS
     floor = (_LIKELY + grown) * scale
     about = best.about + _KNOWN * known_weight / query.weight
-    recall = PromptRecall(about, floor, _describe_exchange(best.exchange))
+    first = best.exchange.turns[0]
+    beginning = _shorten(" ".join(first.text.split()))
+    nearest = f"{first.at[:10]}, {first.host}, session {first.session}: {beginning}"
+    recall = PromptRecall(about, floor, nearest)
     if recall.about >= floor:
         is_certain = about >= (_CERTAIN + grown) * scale
         seen = query.shown | query.hidden
@@ -107,12 +110,6 @@ def find_answers(
         chosen = choose_sentences(rate_sentences(fresh, known), known, room)
         recall.found += _build_recollections(query, text, chosen, candidates, limit)
     return recall
-
-
-def _describe_exchange(exchange: "Exchange") -> str:
-    first = exchange.turns[0]
-    beginning = _shorten(" ".join(first.text.split()))
-    return f"{first.at[:10]}, {first.host}, session {first.session}: {beginning}"
 
 
 def _select_turns(turns: "Iterable[Document | None]", running: str) -> dict[tuple[str, str], int]:
@@ -278,14 +275,11 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
         question = " ".join(exchange.question.split())
         return [f"user: {_shorten(question)}"] if question else []
     before = exchange.before
-    if before is None or (last is not None and last.turn is before) or not _is_reply(each.text):
+    words = split_words(each.text)
+    is_reply = len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)  # alone it means nothing
+    if before is None or (last is not None and last.turn is before) or not is_reply:
         return []
     return [f"{before.who}: … {split_sentences(before.text)[-1][-LEAD:]}"]
-
-
-def _is_reply(text: str) -> bool:
-    words = split_words(text)
-    return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 
 
 def _shorten(text: str) -> str:

@@ -89,8 +89,13 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
 
 
 def _build_exchanges(turns: list[SessionTurn]) -> list[Exchange]:
+    groups: list[list[SessionTurn]] = []
+    for turn in turns:
+        if not groups or (turn.role == "user" and groups[-1][-1].role != "user"):
+            groups.append([])
+        groups[-1].append(turn)
     found: list[Exchange] = []
-    for group in _split_exchanges(turns):
+    for group in groups:
         previous = found[-1].turns[-1] if found else None
         is_answer = previous is not None and previous.role != "user"
         found.append(Exchange(_drop_middle_turns(group), previous if is_answer else None))
@@ -107,15 +112,6 @@ def _rate_recap(exchanges: list[Exchange]) -> None:
             share = sum(word in said for word in words) / max(1, len(words))
             each.restated = max(0.0, share - _CHANCE)
             return
-
-
-def _split_exchanges(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
-    found: list[list[SessionTurn]] = []
-    for turn in turns:
-        if not found or (turn.role == "user" and found[-1][-1].role != "user"):
-            found.append([])
-        found[-1].append(turn)
-    return found
 
 
 def _drop_middle_turns(turns: list[SessionTurn]) -> list[SessionTurn]:

@@ -212,7 +212,12 @@ def _summarise(sentences: list[str]) -> str:
 
 def _describe_request(prompts: Sequence[Message]) -> str:
     texts = [" ".join(_split_plain(each.text)[:3]) or each.text.strip() for each in prompts]
-    at = next((at for at in reversed(range(len(texts))) if _stands_alone(texts[at])), 0)
+    whole = [
+        at
+        for at, text in enumerate(texts)
+        if len(text.split()) >= _FEWEST or (not text.isascii() and len(text) > 2 * _FEWEST)
+    ]
+    at = max(whole, default=0)
     later = [_shorten(each, 40) for each in texts[at + 1 :] if each][-1:]
     request = _shorten(texts[at], _ROOM["asked"] - sum(len(each) + 8 for each in later))
     return "; then: ".join([request, *later])
@@ -234,10 +239,6 @@ def _find_thanks(messages: Iterable[Message]) -> set[str]:
 def _is_thanks(text: str) -> bool:
     short = len(text.split()) <= _LONGEST_THANKS and "?" not in text
     return short and bool(_THANKS.search(text)) and not _REQUEST.search(text)
-
-
-def _stands_alone(text: str) -> bool:
-    return len(text.split()) >= _FEWEST or (not text.isascii() and len(text) > 2 * _FEWEST)
 
 
 def _follow_tools(messages: Iterable[Message]) -> _Work:
@@ -314,10 +315,10 @@ def _note_result(work: _Work, call: str, result: str) -> None:
 
 def _list_files(edited: Iterable[str], messages: Iterable[Message]) -> str:
     """List the files below the project that were edited, the latest first, as many as fit."""
-    tops = {f"{_to_slashes(each.project).rstrip('/')}/" for each in messages if each.project}
-    folders = sorted(tops, key=len)  # the project before its folders
+    projects = {each.project.replace("\\", "/").rstrip("/") for each in messages if each.project}
+    folders = sorted((f"{each}/" for each in projects), key=len)  # the project before its folders
     found: dict[str, None] = {}
-    for path in map(_to_slashes, reversed([*edited])):
+    for path in (each.replace("\\", "/") for each in reversed([*edited])):
         top = next((top for top in folders if path.startswith(top)), "")
         if top or not _ABSOLUTE.match(path):
             found[path[len(top) :]] = None
@@ -327,7 +328,3 @@ def _list_files(edited: Iterable[str], messages: Iterable[Message]) -> str:
         shown += 1
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f", {more:,} more" if more else "")
-
-
-def _to_slashes(path: str) -> str:
-    return path.replace("\\", "/")

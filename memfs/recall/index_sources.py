@@ -35,7 +35,6 @@ from memfs.store import (
     static,
 )
 from memfs.store.blocks import Place
-from memfs.store.chunk_log import ChunkWindow
 from memfs.store.standing_rules import StandingRule
 from memfs.store.store_paths import Store
 
@@ -240,7 +239,14 @@ def make_documents(source: IndexSource, start: int) -> Iterator[dict[str, object
 def _read_windows(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
     owner = chunk_log.get_owner(source.path)
     for each in chunk_log.read(source.path, start):
-        yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}
+        who = each.meta.get("participants")
+        yield {
+            **_build_passage(each.passage, source.path),
+            "project": owner,
+            "session": each.passage.source,
+            "speaker": [str(name) for name in who] if isinstance(who, list) else [],
+            "meta": json.dumps(each.meta),
+        }
 
 
 def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
@@ -254,13 +260,6 @@ def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
         yield from _read_static(source)
     else:
         yield from _read_block(source)
-
-
-def _describe(window: ChunkWindow) -> dict[str, object]:
-    who = window.meta.get("participants")
-    named = [str(each) for each in who] if isinstance(who, list) else []
-    meta = json.dumps(window.meta)
-    return {"session": window.passage.source, "speaker": named, "meta": meta}
 
 
 def _build_passage(passage: Passage, path: str) -> dict[str, object]:

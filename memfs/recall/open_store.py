@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
@@ -96,14 +96,6 @@ class _SourceIndex(OpenIndex):
     busy: bool = False
 
 
-class _Configured(NamedTuple):
-    """The configured sources, and the hosts of chats: valid until a monotonic time."""
-
-    expiry: float
-    sources: list[DataSource]
-    chats: tuple[str, ...]
-
-
 class OpenStore:
     """The open indexes of a place. Unchanged files are not read again. Thread-safe.
 
@@ -130,7 +122,9 @@ class OpenStore:
         self._indexed: object = None  # signatures of the indexed sources
         self._embedded = False
         self._sources: dict[str, _SourceIndex] = {}  # by folder of the index
-        self._configured = _Configured(0.0, [], ())
+        self._configured: list[DataSource] = []
+        self._chat_hosts: tuple[str, ...] = ()
+        self._configured_until = 0.0  # a monotonic time: then both are looked up again
         self._sources_lock = threading.Lock()
         self._refreshed: object = None  # signature of `engines`
         self._refreshing = threading.Lock()
@@ -153,22 +147,19 @@ class OpenStore:
                 if each.vectors is not None:
                     each.vectors.warm(build=False)
             self.engines = engines
-            commits = self._list_commits()
-            self.gone = gone_files.load(commits[0]) if commits else None
+            listed = self._list_configured()
+            commits = next((each for each in listed if each.kind == data_sources.COMMITS), None)
+            self.gone = gone_files.load(commits) if commits else None
 
     def _sign_all(self) -> object:
         from memfs.recall import gone_files  # likewise
 
         sources = [
-            (source.index, (self._sources.get(source.index) or self._make_source(source)).sign())
-            for source in self._load_configured().sources
+            (source, (self._sources.get(source.index) or self._make_source(source)).sign())
+            for source in self._list_configured()
         ]
-        gone = [gone_files.sign(source) for source in self._list_commits()]
-        return self._own.sign(), self._own.sign_graph(), sources, gone
-
-    def _list_commits(self) -> list[DataSource]:
-        sources = self._load_configured().sources
-        return [source for source in sources if source.kind == data_sources.COMMITS]
+        signed = [(source.index, sign, gone_files.sign(source)) for source, sign in sources]
+        return self._own.sign(), self._own.sign_graph(), signed
 
     def update_engine(self, mode: Mode) -> Engine:
         """Index what is new, and return the own engine, without vectors where `note` says so."""
@@ -224,7 +215,7 @@ class OpenStore:
             self._embedded = False
         with self._sources_lock:
             self._sources = {}
-            self._configured = _Configured(0.0, [], ())
+            self._configured_until = 0.0
         self._chats = None
 
     def _load_model(self) -> WantedModel:
@@ -291,13 +282,12 @@ class OpenStore:
     def list_searches(self, mode: Mode, only: Filter) -> list[IndexSearch]:
         """Return what else is to be searched: sources, as their files are now, and chats."""
         self.source_note, found = "", []
-        configured = self._load_configured()
-        kinds = list_source_kinds(only)
-        if any(source.kind in kinds for source in configured.sources):
+        configured, kinds = self._list_configured(), list_source_kinds(only)
+        if any(source.kind in kinds for source in configured):
             dated = only.since is not None or only.until is not None
             days = Filter(since=only.since, until=only.until) if dated else None
             found += [IndexSearch(engine, days) for engine in self._update_sources(mode, kinds)]
-        chats = tuple(host for host in configured.chats if host in (only.hosts or hosts.CHATS))
+        chats = tuple(host for host in self._chat_hosts if host in (only.hosts or hosts.CHATS))
         if chats and MESSAGE in (only.kinds or (MESSAGE,)):
             self._chats = self._chats or OpenStore(Place(None, self.place.user), self._stage)
             engine = self._chats.ask(mode, lambda engine: engine)
@@ -324,12 +314,13 @@ class OpenStore:
                     removed |= self._remove_source(each)
         return removed
 
-    def _load_configured(self) -> _Configured:
-        if time.monotonic() >= self._configured.expiry:
+    def _list_configured(self) -> list[DataSource]:
+        if time.monotonic() >= self._configured_until:
             if not self.watched and data_sources.has_unused_history(self.place):
                 self._remove_history()
-            sources, expiry = data_sources.list_searched(self.place), time.monotonic() + _LISTED
-            self._configured = _Configured(expiry, sources, _list_chats(self.place))
+            self._configured = data_sources.list_searched(self.place)
+            self._chat_hosts = _list_chats(self.place)
+            self._configured_until = time.monotonic() + _LISTED
         return self._configured
 
     def _remove_history(self) -> None:
@@ -343,7 +334,7 @@ class OpenStore:
 
     def _select_sources(self) -> None:
         known, self._sources = self._sources, {}
-        for source in self._load_configured().sources:
+        for source in self._list_configured():
             found = known.get(source.index) or self._make_source(source)
             found.source = source
             self._sources[source.index] = found

@@ -195,18 +195,15 @@ def _build(
                 tick(len(keys))
         except StoppedError:
             left = fresh[start + _BATCH :]
-            _save_part(folder, model, rows[: left[0]] if len(left) else rows, index)
+            part = rows[: left[0]] if len(left) else rows  # the next call continues behind it
+            with suppress(OSError, ValueError, RuntimeError):  # full disk: the next one begins anew
+                _save(folder, GraphStamp(model, len(part), EqualRows(part).checksum), index)
             raise
     try:
         mapped = _save(folder, GraphStamp(model, len(rows), equal.checksum), index)
     except (OSError, ValueError, RuntimeError):  # full disk, missing folder: it stays in memory
         return HnswGraph(index, equal)
     return _open_view(mapped, equal)
-
-
-def _save_part(folder: str, model: str, rows: NDArray[np.int8], index: Index) -> None:
-    with suppress(OSError, ValueError, RuntimeError):  # full disk: the next one begins anew
-        _save(folder, GraphStamp(model, len(rows), EqualRows(rows).checksum), index)
 
 
 def _save(folder: str, stamp: GraphStamp, index: Index) -> memoryview:

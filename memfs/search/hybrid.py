@@ -63,7 +63,10 @@ class HybridSearch:
     ) -> Ranking:
         """Return the ranking for a question and its terms: by meaning, or by words and meaning."""
         vectors = self._vectors
-        query = self._encode_query(question.text)
+        encoded = vectors.encoder.encode([question.text])
+        vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
+        tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
+        query = QueryVector(vector, tokens, vectors.weigh_tokens(tokens))
         words = self._match_words(question, terms) if by_words else Bm25Matches([], [], [])
         word_candidates = find_by_words(words, vectors, filtered=self._only is not None)
         exact = not words.numbers  # only meaning can find them
@@ -80,13 +83,6 @@ class HybridSearch:
         made.vector = query.vector
         return made
 
-    def _encode_query(self, text: str) -> QueryVector:
-        vectors = self._vectors
-        encoded = vectors.encoder.encode([text])
-        vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
-        tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
-        return QueryVector(vector, tokens, vectors.weigh_tokens(tokens))
-
     def _build_ranking(
         self, found: SearchCandidates, scores: Scores, words: Bm25Matches, period: Period | None
     ) -> Ranking:
@@ -94,7 +90,8 @@ class HybridSearch:
         times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
         alive = (weights > 0) | (lexical > 0)  # new documents have no vectors yet
         weights = np.where(weights > 0, weights, 100)
-        scores = scores * (weights / 100) * self._compute_recency(times)
+        age = np.maximum(self._now - times, 0.0)  # decades for a document without a time
+        scores = scores * (weights / 100) * (1.0 + _FRESH * np.exp2(-age / _HALF_LIFE))
         in_time = [False] * len(numbers)
         if period:
             is_timely = (times >= period.since) & (times <= period.until)
@@ -147,10 +144,6 @@ class HybridSearch:
             if len(numbers) >= POOL or limit >= vectors.extent.documents:
                 return np.array(numbers, np.int64)
             limit *= 4
-
-    def _compute_recency(self, times: NDArray[np.uint32]) -> Scores:
-        age = np.maximum(self._now - times, 0.0)  # decades for a document without a time
-        return np.asarray(1.0 + _FRESH * np.exp2(-age / _HALF_LIFE))
 
 
 @dataclass(frozen=True)
@@ -228,7 +221,11 @@ def gather(
     known = np.empty((4, len(numbers)))
     known[0] = scored[:, 0]
     known[1] = known[0] + scored[:, 1:] @ _SIDES
-    known[2] = _compute_session_scores(records[:, GROUP].tolist(), scored[:, 0].tolist())
+    groups, lexical = records[:, GROUP].tolist(), scored[:, 0].tolist()
+    best = dict(zip(reversed(groups), reversed(lexical), strict=True))  # by words, the best first
+    known[2] = [
+        best[group] if group else score for group, score in zip(groups, lexical, strict=True)
+    ]
     known[3] = semantic.most(
         vectors.get_cosines(query.vector, semantic.flatten_ranges(first, counts)), counts
     )
@@ -287,8 +284,3 @@ def _select_nearest_windows(
     order = np.lexsort((-vectors.get_cosines(query, rows), which))
     rank = np.arange(len(which)) - np.searchsorted(which, which)
     return np.minimum(counts, _WINDOWS), rows[order][rank < _WINDOWS]
-
-
-def _compute_session_scores(groups: list[int], lexical: list[float]) -> list[float]:
-    best = dict(zip(reversed(groups), reversed(lexical), strict=True))
-    return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

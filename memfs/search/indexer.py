@@ -6,6 +6,7 @@ What an interrupted run added, from the last published number on, is deleted by 
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -14,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
-from memfs.files import signatures, trees
+from memfs.files import atomic, signatures, trees
 from memfs.files.signatures import Signature
-from memfs.search import TEXT, active_model, catalog, doc_json, segments, vector_layout
+from memfs.search import TEXT, active_model, catalog, doc_json, vector_layout
 from memfs.search.catalog import Catalog, IndexSource, KnownSource, LeftOutError
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
 
 if TYPE_CHECKING:
     from memfs.search.model_files import ModelFiles
-    from memfs.search.semantic import Document, VectorIndex
+    from memfs.search.semantic import Document
 
 BATCH = 20_000  # documents whose vectors are published together
 COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
@@ -208,7 +209,8 @@ class Indexer:
         with suppress(OSError, ValueError):  # they are verified again
             if list_files_to_check(self._folder, looks):
                 whole = dict(looks.items() & self._looks.items())
-                segments.record_checks(f"{self._folder}/{CHECKED}", whole)
+                path = f"{self._folder}/{CHECKED}"
+                atomic.write_derived(path, json.dumps(whole).encode())
 
     def embed(
         self,
@@ -234,14 +236,18 @@ class Indexer:
         self, tick: Callable[[int], object] | None, model: ModelFiles | None, most: int
     ) -> int:
         from memfs.search import encoder  # with numpy: there may be nothing new
+        from memfs.search.semantic import VectorIndex  # likewise
 
-        text, vectors = self._text, self._open_vectors(model)
+        chosen = encoder.open_model(model) if model else encoder.load_bundled()
+        text, vectors = self._text, VectorIndex(self._folder, chosen)
         if self._catalog.get("recount"):
             there = set(text.numbers(text.find_all(Query.all_query())))
-            gone = (number for number in range(self._next) if number not in there)
-            vector_layout.delete_documents(self._folder, gone)
+            lost = (number for number in range(self._next) if number not in there)
+            vector_layout.delete_documents(self._folder, lost)
             self._catalog.put("recount", "")
-        if vectors.extent.documents > self._next or _is_mostly_deleted(vectors):
+        gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
+        is_mostly_gone = vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
+        if vectors.extent.documents > self._next or is_mostly_gone:
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
         last = min(end, first + most) if most else end
@@ -257,14 +263,6 @@ class Indexer:
         """Return about how many documents have no vectors of a model, by its name."""
         extent = vector_layout.load_extent(self._folder, model)
         return max(0, self._next - max(1, extent.documents))
-
-    def _open_vectors(self, model: ModelFiles | None) -> VectorIndex:
-        # Numpy and usearch take longer than all the rest of a hook that indexes one message.
-        from memfs.search import encoder  # with numpy: there may be nothing new
-        from memfs.search.semantic import VectorIndex  # likewise
-
-        chosen = encoder.open_model(model) if model else encoder.load_bundled()
-        return VectorIndex(self._folder, chosen)
 
     def _index_source(
         self,
@@ -344,11 +342,6 @@ class Indexer:
         self._deleted = []
         self._pending = {}
         self._uncommitted = 0
-
-
-def _is_mostly_deleted(vectors: VectorIndex) -> bool:
-    gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
-    return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 
 
 def _read_documents(

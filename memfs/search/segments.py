@@ -11,7 +11,6 @@ import zlib
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
-from memfs.files import atomic
 from memfs.search import TEXT
 
 _TAIL = 8  # bytes: the footer's length, and a magic number
@@ -42,11 +41,6 @@ def are_whole(top: str, names: list[str]) -> bool:
         finally:
             os.close(handle)
     return True
-
-
-def record_checks(path: str, looks: dict[str, str]) -> None:
-    """Record the signatures of verified files: they are not read again. The caller locks."""
-    atomic.write_derived(path, json.dumps(looks).encode())
 
 
 def _is_whole(handle: int, size: int) -> bool:

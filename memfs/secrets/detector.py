@@ -27,10 +27,7 @@ _SPACE = re.compile(r"[ \n\t]")
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return the secrets in `text`, in order and without overlap.
-
-    What nobody sees between their characters hides none.
-    """
+    """Return the secrets in `text`, in order, without overlap; invisible characters hide none."""
     if text.isascii() or not _INVISIBLE.search(text):
         return _find_secrets(text)
     places = [at for at, character in enumerate(text) if not _INVISIBLE.match(character)]

@@ -18,10 +18,7 @@ _STANDARD = str.maketrans("-_", "+/")
 
 
 def decode_text(value: str) -> str:
-    """Return the text that `value` is the base64 of, "" if it is of none.
-
-    It may be cut off, and padded or not; either alphabet will do.
-    """
+    """Return what `value` is the base64 of, cut off or not, in either alphabet; "" for no text."""
     if not _START.match(value):
         return ""
     bare = unquote(value).rstrip("=").translate(_STANDARD)
@@ -37,10 +34,7 @@ def decode_text(value: str) -> str:
 def decode_runs(
     text: str, runs: list[tuple[int, int]]
 ) -> tuple[list[tuple[str, int, int]], list[tuple[int, int]]]:
-    """Return `(decoded, start, end)` of what is text in base64, and the runs that are not words.
-
-    What says something in base64 is judged by that alone, however it is wrapped.
-    """
+    """Return `(decoded, start, end)` of what is text in base64, and the runs that are not."""
     found: list[tuple[str, int, int]] = []
     others: list[tuple[int, int]] = []
     done, says = 0, False

@@ -137,7 +137,8 @@ class Service:
             return
         inside = f"{store.place.home.local}/{spool.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
-        own = {path for path in paths - notes if _is_inside(path, store)}
+        tiers = tuple(f"{tier.root}/" for _, tier in store.place.list_tiers())
+        own = {path for path in paths - notes if path.startswith(tiers)}
         transcripts = {
             path for path in paths - notes - own if transcript_files.is_transcript_name(path)
         }
@@ -186,17 +187,14 @@ def list_folders(store: OpenStore) -> list[str]:
     for tier in place.stores():
         found += [f"{tier.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
         found += (chunk_log.folder(tier), f"{tier.local}/facts")
-    return [path for path in found if _is_real(path)] + _list_transcript_folders(store)
+    # Without links: those of a repository may lead anywhere.
+    found = [path for path in found if os.path.realpath(path) == path]
+    return found + _list_transcript_folders(store)
 
 
 def _list_transcript_folders(store: OpenStore) -> list[str]:
     home, top = os.path.expanduser("~"), store.place.home.top
     return [path for name in hosts.READERS for path in hosts.reader(name).list_folders(home, top)]
-
-
-def _is_real(path: str) -> bool:
-    """Return whether no part of a path is a link: those of a repository may lead anywhere."""
-    return os.path.realpath(path) == path
 
 
 def _measure_memory() -> int:
@@ -207,10 +205,6 @@ def _measure_memory() -> int:
     except (OSError, ValueError):
         return 0
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _is_inside(path: str, store: OpenStore) -> bool:
-    return any(path.startswith(f"{tier.root}/") for _, tier in store.place.list_tiers())
 
 
 @dataclass

@@ -24,20 +24,14 @@ def wait_for_room(pause: Callable[[str], object], until: float) -> None:
 def find_reason() -> str:
     """Return why heavy work should wait: battery, load, or ""."""
     with suppress(OSError):
-        if config.load(Place(None, store_paths.user_store())).get("service.pause") in (
-            "off",
-            False,
-        ):
+        settings = config.load(Place(None, store_paths.user_store()))
+        if settings.get("service.pause") in ("off", False):
             return ""
-    return "battery" if on_battery(SUPPLIES) else "load" if is_loaded() else ""
-
-
-def is_loaded() -> bool:
-    """Return whether the load is over twice the number of processors; False if unknown."""
-    try:
-        return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
-    except (OSError, AttributeError):
-        return False
+    if on_battery(SUPPLIES):
+        return "battery"
+    with suppress(OSError, AttributeError):  # it is unknown
+        return "load" if os.getloadavg()[0] > 2 * (os.cpu_count() or 1) else ""
+    return ""
 
 
 def on_battery(supplies: str) -> bool:

@@ -185,8 +185,9 @@ class FolderWatch:
         for watch in sorted(needed - set(self._watched)):
             self._open(*watch)
         for folder in came:
-            for path in _walk_files(folder):  # files that were made before it was watched
-                self.note(folder, path, False)
+            for inside, _, names in os.walk(folder):  # files that were made before it was watched
+                for name in names:
+                    self.note(folder, f"{inside}/{name}", False)
         self._missed = missing
         if any(map(os.path.isdir, missing)):
             self.check_folders()  # one was made meanwhile
@@ -259,12 +260,6 @@ def _get_sign(folder: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _walk_files(folder: str) -> Iterable[str]:
-    for inside, _, names in os.walk(folder):
-        for name in names:
-            yield f"{inside}/{name}"
 
 
 class WatchedSource(NamedTuple):

@@ -21,7 +21,6 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError, StoppedError
 from memfs.ingest import routing, transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
-from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
 from memfs.recall import index_sources
@@ -96,7 +95,9 @@ def read_changes(
     """Read changes into the text index; return whether the store had any."""
     tally = Tally()
     ingest_transcripts.drain(place.home, tally, PATIENCE)
-    known = _select_sessions(place, _list_transcripts(paths))
+    found, _ = transcript_files.identify_files(_list_transcripts(paths), lambda _: None)
+    shares = routing.divide(found)[0]
+    known = next((s.sessions for s in shares if s.place.home.local == place.home.local), {})
     for number, batch in enumerate(_make_batches(list(known))):
         if number:
             wait()
@@ -189,14 +190,6 @@ def _find_place(project: str, user: str) -> Place | None:
     tier = Store(user, labels.USER) if user and store_paths.is_store(user) else None
     place = Place(found, tier) if found or tier else None
     return None if place is None or find_off_switch(place) else place
-
-
-def _select_sessions(place: Place, paths: list[str]) -> Sessions:
-    found, _ = transcript_files.identify_files(paths, lambda _: None)
-    for share in routing.divide(found)[0]:
-        if share.place.home.local == place.home.local:
-            return share.sessions
-    return {}
 
 
 def _list_transcripts(paths: list[str]) -> list[str]:

@@ -30,7 +30,6 @@ from memfs.store.store_paths import Store
 
 _READ_FOLDER = "read"
 
-_FOLDER = "blocks/"
 _TAIL = 256 << 10  # bytes of the journal that are read first
 COMMIT = "commit"  # the operation of a state that git alone knows
 _HEX = frozenset("0123456789abcdef")
@@ -61,9 +60,9 @@ def _list_held(place: Place) -> dict[str, str | None]:
     """Map the labels of blocks that are held back to the texts accepted last, None for none."""
     copies = quarantine.map_copies(place.project) if place.project else {}
     return {
-        blocks.label_of(name.removeprefix(_FOLDER)): files.read(copy) if copy else None
+        label: files.read(copy) if copy else None
         for name, copy in copies.items()
-        if name.startswith(_FOLDER) and name.endswith(blocks.SUFFIX)
+        if (label := store_paths.parse_label(name))
     }
 
 
@@ -79,10 +78,7 @@ def _drop_held(found: list[JournalEntry], held: Mapping[str, str | None]) -> Ite
 
 
 def _read_store(store: Store, most: int) -> list[JournalEntry]:
-    """Return the states of all blocks, at least the last `most`: the journal is read from its end.
-
-    A commit that no entry matches may be of an earlier entry.
-    """
+    """Return the last states of all blocks, at least `most`: the journal is read from its end."""
     done, size = _list_commits(store, "blocks", most), _TAIL if most else 0
     while True:
         entries, is_whole = journal.read_last(store, size)
@@ -217,7 +213,7 @@ def _list_commits(store: Store, path: str, most: int) -> list[Commit]:
     except TimeoutError:
         return []
     # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
-    return [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+    return [each for each in done if blocks.is_block_file(each.path.removeprefix("blocks/"))]
 
 
 def _join(store: Store, entries: list[JournalEntry], done: list[Commit]) -> list[JournalEntry]:
@@ -244,7 +240,7 @@ def _match_entry(
     commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], ids: dict[str, str]
 ) -> JournalEntry | None:
     """Return the entry whose state a commit holds: its adoption, else the last one before it."""
-    label = _get_label(commit)
+    label = store_paths.parse_label(commit.path)
     free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in ids]
     adopted = [e for e in free if e.reason.startswith(f"{COMMIT} {commit.short}:")]
     earlier = [e for e in free if e.at <= commit.at and not journal.is_commit(e)]
@@ -253,19 +249,11 @@ def _match_entry(
 
 def _make_entry(store: Store, commit: Commit, texts: Mapping[str, str]) -> JournalEntry:
     """Turn a commit that no entry holds into one; `texts` are those that git has, by their ids."""
-    label, after = _get_label(commit), texts.get(commit.blob)
+    label, after = store_paths.parse_label(commit.path), texts.get(commit.blob)
     version = blocks.make(store.tier, label, "", after).version if after is not None else 0
     who = (commit.author, "git", "", store.tier, label, COMMIT, commit.subject)
     states = (version, texts.get(commit.before), after, store.tree)
     return JournalEntry(commit.id, commit.at, *who, *states, commit=commit.id)
-
-
-def _get_name(commit: Commit) -> str:
-    return commit.path.removeprefix(_FOLDER)
-
-
-def _get_label(commit: Commit) -> str:
-    return blocks.label_of(_get_name(commit))
 
 
 def get_edit_time(place: Place, block: Block) -> str:

@@ -115,11 +115,7 @@ def find_place(
 
 
 def find_serving(start: str, session: str) -> Place | None:
-    """Return the place of a session's folder, or None: most folders have no store.
-
-    A project store that this user does not trust serves nobody, nor one of which git does not say
-    what came with it. Where memory is turned off (`enabled: false`), nothing serves.
-    """
+    """Return the place of a session's folder, or None: most folders have no store."""
     project = store_paths.find_trusted(start or ".")
     if project and not _can_serve(project):
         project = None
@@ -129,10 +125,7 @@ def find_serving(start: str, session: str) -> Place | None:
 
 
 def find_off_switch(place: Place) -> str:
-    """Return what says `enabled: false`, the variable or a file; "" where memory is on.
-
-    Each can turn memory off, and none turns it on against another.
-    """
+    """Return what says `enabled: false`, the variable or a file; "" where memory is on."""
     if os.environ.get(SWITCH, "").lower() in ("false", "off", "0"):
         return SWITCH
     for store in place.stores():
@@ -355,10 +348,7 @@ def front_matter(head: str) -> dict[str, object]:
 
 
 def _read_text(path: str) -> tuple[str, int]:
-    """Read a block file: (text, 0); of one too large (its beginning and a note, its size).
-
-    The note is part of the text, so that a session is told when such a file changes its size.
-    """
+    """Read a block file: (text, 0); of one too large (its beginning and a note, its size)."""
     text, size = files.beginning(path, LARGEST, _BEGINNING)
     if size <= LARGEST:
         return text or "", 0

@@ -1,8 +1,6 @@
-"""Windows of conversations and what a kind of memory evicted, as JSON lines. Never committed.
+"""Windows of conversations and what a kind of memory evicted, as JSON lines in `local/windows/`.
 
-Each kind has a folder of its own below `local/windows/`. Its lines are only added, in segments that
-are named by the id of their first line; ids go up. The oldest are evicted first, by a mark: the
-line stays, and archive search finds it.
+Lines are only added, in segments named by the id of their first line; evicted ones stay.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memfs import files
-from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
 from memfs.files import atomic, signatures, trees
 from memfs.files.logs import JsonLog, have_type
@@ -222,10 +219,7 @@ class ChunkLog:
 
     def first(self) -> str:
         """Return the saved id of the first window that is not evicted."""
-        try:
-            return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
-        except UNREADABLE:
-            return ""
+        return str(files.read_record(f"{self._folder}/{_STATE}").get("first", ""))
 
 
 def _encode_window(window: ChunkWindow) -> bytes:

@@ -1,8 +1,4 @@
-"""Which texts of blocks are known to hold no secret, so that they may be kept whole. Hot path.
-
-To load the detector takes longer than a whole prompt. So what it found clean is noted by a number,
-of all projects in one file of the user, and the detector is loaded for what is not noted alone.
-"""
+"""Which texts of blocks are known to hold no secret: the detector is slow to load. Hot path."""
 
 import os
 

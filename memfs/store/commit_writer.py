@@ -1,7 +1,4 @@
-"""A commit of files as they are: no filter, no hook, no signature, nothing else that is staged.
-
-And the commits of memory files that the configuration asks for (`git.commit`).
-"""
+"""Commits of files as they are (no filter, hook or signature), and those of `git.commit`."""
 
 from __future__ import annotations
 
@@ -73,10 +70,7 @@ def _adds_secret(folder: str, data: bytes | None, before: TrackedFile | None) ->
 
 
 def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
-    """Read the bytes to commit of each file, None for a removed one.
-
-    Links and files above the limit are left as git has them.
-    """
+    """Read the bytes to commit of each file, None for a removed one."""
     found: dict[str, bytes | None] = {}
     for name in names:
         path = f"{folder}/{name}"

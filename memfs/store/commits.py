@@ -1,7 +1,4 @@
-"""Commits: what they say, which touched memory files, who made them, the texts they left.
-
-And which files differ from those of git: bytes are compared here, no filter runs.
-"""
+"""Commits, the texts they left, and which files differ from those of git. No filter runs."""
 
 from __future__ import annotations
 
@@ -243,10 +240,7 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
 
 
 def _filter_by_size(sizes: bytes, wanted: str) -> list[str]:
-    """Return the ids, of those whose kind and size git told, that are within the limits.
-
-    The limits are those of each, and of all together.
-    """
+    """Return the ids, of those whose kind and size git told, that are within the limits."""
     found, left = [], git.LARGEST_OUTPUT
     for line in sizes.decode().splitlines():
         ident, kind, size = (*line.split(" "), "")[:3]
@@ -368,11 +362,7 @@ def list_dirty(folder: str, *paths: str) -> set[str] | None:
 
 
 def list_filters(folder: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the filter or encoding that changes a file's bytes on the way into git, by name.
-
-    memfs runs no filter (git-crypt, LFS) and converts no encoding: git must not get the bytes of
-    the file as they are. `unknown` where git does not tell.
-    """
+    """Return the filter or encoding that changes a file's bytes on the way into git, by name."""
     attributes = git.attributes(folder, names, "filter", "working-tree-encoding")
     found = {}
     for name in names:

@@ -94,10 +94,7 @@ def _parse_model(value: object, source: str, base: str) -> ModelSetting | None:
 
 
 def is_model_refused(store: store_paths.Store, value: object) -> bool:
-    """Tell whether a store may not name this model: a project only the bundled one, or none.
-
-    Native code opens the files of a model, so a project names none of them, also not its own.
-    """
+    """Tell whether a store may not name this model: a project only the bundled one, or none."""
     own = (settings.NONE, settings.BUNDLED, "")
     return not store.private and settings.model_kind(value) not in own
 
@@ -127,11 +124,7 @@ def parse_value(value: str) -> object:
 
 
 def read_variables(environ: "Mapping[str, str]") -> dict[str, object]:
-    """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}.
-
-    A project can have variables set for what is run in it: they say no more than its own
-    configuration may, that there is to be no service, and at what pace one works.
-    """
+    """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}."""
     layer: dict[str, object] = {}
     for key in [key for key in environ if key.startswith(PREFIX)]:
         value = environ.get(key, "")

@@ -149,10 +149,7 @@ def _find_expected(value: object, known: object) -> str:
 
 
 def _find_refused(section: str, value: object, allowed: object) -> Iterator[_Problem]:
-    """Yield what a repository may not say in a section that it may have.
-
-    The kinds of memory are told of apart (see `settings.refuse_kinds`).
-    """
+    """Yield what a repository may not say in a section that it may have."""
     if isinstance(value, dict) and isinstance(allowed, dict) and section != "memory_blocks":
         for key in value.keys() - allowed.keys():
             said = json.dumps(value[key]).strip('"')

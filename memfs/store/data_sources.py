@@ -1,8 +1,4 @@
-"""Data sources: folders and files outside of the store that are searched. Hot path.
-
-They stand in `config.yaml`. A repository's are below its folder, and count where it is trusted; the
-user's are anywhere. Each has an index of its own in the local folder of its store.
-"""
+"""Data sources: folders and files outside of the store that are searched. Hot path."""
 
 import os
 
@@ -33,20 +29,6 @@ class DataSource:
     is `COMMITS` for the project's history, whose files memfs writes itself (see `commit_log`).
     """
 
-    __slots__ = (
-        "chunk_size",
-        "excludes",
-        "globs",
-        "index",
-        "kind",
-        "name",
-        "overlap",
-        "paths",
-        "shown",
-        "tier",
-        "top",
-    )
-
     def __init__(
         self,
         name: str,
@@ -61,17 +43,10 @@ class DataSource:
         shown: str,
         kind: str = FILES,
     ) -> None:
-        self.kind = kind
-        self.name = name
-        self.tier = tier
-        self.paths = paths
-        self.globs = globs
-        self.excludes = excludes
-        self.chunk_size = chunk_size
-        self.overlap = overlap
-        self.index = index
-        self.top = top
-        self.shown = shown
+        self.name, self.tier, self.kind = name, tier, kind
+        self.paths, self.globs, self.excludes = paths, globs, excludes
+        self.chunk_size, self.overlap = chunk_size, overlap
+        self.index, self.top, self.shown = index, top, shown
 
 
 def list_searched(place: "Place") -> list[DataSource]:
@@ -173,19 +148,11 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
             return f"{text}: {wrong}"
         paths.append(path)
     paths = _drop_nested(paths)
-    top = paths[0] if len(paths) == 1 and not files.is_file(paths[0]) else _find_parent(paths)
-    return DataSource(
-        name,
-        store.tier,
-        tuple(paths),
-        found["glob"],
-        found["exclude"],
-        size,
-        overlap,
-        f"{store.sources}/{name}",
-        top,
-        _shorten(store, top),
-    )
+    top = paths[0]
+    if len(paths) > 1 or files.is_file(top):
+        top = os.path.commonpath([os.path.dirname(path) for path in paths]).rstrip("/")
+    what = (tuple(paths), found["glob"], found["exclude"], size, overlap)
+    return DataSource(name, store.tier, *what, f"{store.sources}/{name}", top, _shorten(store, top))
 
 
 def check_name(name: str) -> str:
@@ -233,15 +200,8 @@ def _is_text(value: object) -> bool:
 
 def _drop_nested(paths: list[str]) -> list[str]:
     found = list(dict.fromkeys(paths))
-    return [
-        path
-        for path in found
-        if not any(files.is_below(path, other) for other in found if other != path)
-    ]
-
-
-def _find_parent(paths: list[str]) -> str:
-    return os.path.commonpath([os.path.dirname(path) for path in paths]).rstrip("/")
+    nested = {a for a in found for b in found if a != b and files.is_below(a, b)}
+    return [path for path in found if path not in nested]
 
 
 def _shorten(store: "Store", top: str) -> str:

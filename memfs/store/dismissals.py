@@ -1,7 +1,6 @@
-"""What a person dismissed: recalled items that are not to come again for such prompts.
+"""What a person dismissed, a line each in `local/dismissed.jsonl`. Hot path to read.
 
-A line each in `local/dismissed.jsonl`, without texts: the prompt is known by the hashes of its
-content words. A prompt that shares half of them with it is such a prompt. Hot path to read.
+The prompt is known by the hashes of its content words: one that shares half of them is alike.
 """
 
 import json

@@ -1,9 +1,4 @@
-"""The blocks with `enforce` that this user accepted to be in force.
-
-What is accepted is kept in the user's store, where no repository and no tool of an assistant
-writes: a file does not say who wrote a line of it. It is what a block does that is accepted (see
-`RuleScope.sign`), not its text: with another glob, it is to be accepted again.
-"""
+"""The blocks with `enforce` that this user accepted to be in force, in the user's own store."""
 
 import json
 
@@ -42,11 +37,7 @@ def list_pending(place: "Place") -> "list[tuple[str, RuleScope]]":
 
 def load_accepted(store: "Store") -> dict[str, str]:
     """Map what was accepted of a store's blocks to the day of that."""
-    try:
-        found = json.loads(files.read(_get_path(store)) or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+    return {str(key): str(day) for key, day in files.read_record(_get_path(store)).items()}
 
 
 def accept(place: "Place", wanted: "list[tuple[str, RuleScope]]", day: str) -> None:

@@ -1,8 +1,7 @@
 """Facts on disk: files `<yyyy-mm>.jsonl` of lines that are only added, so that git can unite them.
 
-Those that a person accepted are in `facts/`, which is committed, and name no session there. The
-others are in `local/facts/`. A fact whose status changes is written again with its next revision;
-the latest one counts, whatever the order of the lines. A line that cannot be read is left alone.
+Accepted ones are in `facts/`, which is committed, the others in `local/facts/`. The latest revision
+of a fact counts. A line that cannot be read is left alone.
 """
 
 from __future__ import annotations

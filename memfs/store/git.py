@@ -1,12 +1,7 @@
-"""git, where it is asked: every process of it is started here, and none runs a repository's word.
+"""The only module that starts git. It never runs a command that a repository names.
 
-A clone brings files and attributes, a folder that was unpacked its configuration and hooks as well,
-and much of git runs programs which those name: to show a signature, to filter a file, to fetch a
-text that is missing, after a reference changed. Therefore git starts at the top of the working tree
-that we found, runs no hook, talks to nobody, and is asked for nothing but what `_PLAIN` lists: of
-these, none filters, signs, pages, edits, or compares files with a program. What writes is run only
-where git's folder is the repository's own (`check_folder`): git itself follows links in it.
-`ask_remote` alone talks to another repository, by an address that this user gave.
+git starts at the top of the working tree that we found, with commands of `_PLAIN` alone: none of
+them filters, signs, pages or edits. It writes only into the repository's own folder.
 """
 
 from __future__ import annotations
@@ -16,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import IO, NamedTuple
 
@@ -36,62 +31,43 @@ _READING, _WRITING = 5, 20  # seconds
 _WALKING = ("rev-list", "diff-tree", "fast-import")  # they may take long for honest reasons
 _PAUSE = 60  # seconds for which git is not asked again where it did not answer
 _silent: dict[str, float] = {}  # until when, by the top of a working tree
-# Options of every command, so that neither it nor what it starts runs a program.
-_CALM = (
-    "--no-pager",
-    "-c",
+_SETTINGS = (
     f"core.hooksPath={os.devnull}",  # of references, and of the index
-    "-c",
     "core.fsmonitor=false",
-    "-c",
     "safe.bareRepository=explicit",  # one that lies in a tree is none
-    "-c",
     "log.showSignature=false",
-    "-c",
     "commit.gpgSign=false",
-    "-c",
     "gc.auto=0",
-    "-c",
     "maintenance.auto=false",
 )
-# Each command with its required options: without one of these it may run programs.
-_PLAIN: dict[str, tuple[str, ...]] = {
-    "cat-file": ("blob", "--batch", "--batch-check"),
-    "check-attr": (),
-    "check-ignore": (),
-    "config": (),
-    "diff-tree": ("--raw",),
-    "fast-import": (),
-    "hash-object": ("--no-filters",),
-    "ls-files": ("-s",),
-    "ls-tree": (),
-    "read-tree": (),
-    "rev-list": (),
-    "rev-parse": (),
-    "symbolic-ref": (),
-    "update-index": ("--index-info",),
-    "update-ref": (),
-    "var": (),
-    "worktree": ("--no-checkout", "prune"),
-}
-# Those that write nothing, in the same form.
-_READS: dict[str, tuple[str, ...]] = {
-    "cat-file": (),
-    "check-attr": (),
-    "check-ignore": (),
-    "config": ("--get", "--get-all", "--get-regexp"),
-    "diff-tree": (),
-    "ls-files": (),
-    "ls-tree": (),
-    "rev-list": (),
-    "rev-parse": (),
-    "symbolic-ref": ("--quiet",),
-    "var": (),
+# Options of every command, so that neither it nor what it starts runs a program.
+_CALM = ("--no-pager", *(word for each in _SETTINGS for word in ("-c", each)))
+_ANY = ("",)
+# Each command with the options of which one is required (without it may run programs), and those
+# with which it writes nothing.
+_PLAIN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cat-file": (("blob", "--batch", "--batch-check"), _ANY),
+    "check-attr": (_ANY, _ANY),
+    "check-ignore": (_ANY, _ANY),
+    "config": (_ANY, ("--get", "--get-all", "--get-regexp")),
+    "diff-tree": (("--raw",), _ANY),
+    "fast-import": (_ANY, ()),
+    "hash-object": (("--no-filters",), ()),
+    "ls-files": (("-s",), _ANY),
+    "ls-tree": (_ANY, _ANY),
+    "read-tree": (_ANY, ()),
+    "rev-list": (_ANY, _ANY),
+    "rev-parse": (_ANY, _ANY),
+    "symbolic-ref": (_ANY, ("--quiet",)),
+    "update-index": (("--index-info",), ()),
+    "update-ref": (_ANY, ()),
+    "var": (_ANY, _ANY),
+    "worktree": (("--no-checkout", "prune"), ()),
 }
 # Those that talk to a remote: by protocols that run no command but ssh and git's own.
 _REMOTE: dict[str, tuple[str, ...]] = {
     "fetch": ("--no-recurse-submodules",),
-    "ls-remote": (),
+    "ls-remote": _ANY,
     "push": ("--no-recurse-submodules",),
 }
 _PROTOCOLS = "file:https:ssh"
@@ -144,12 +120,13 @@ def start(
     Returns None where there is no working tree, or no git. Where it did not answer in time it is
     not asked again for a minute. Raises `StoreError` for what would write elsewhere.
     """
-    if not _is_listed(_PLAIN, arguments):
+    required, reading = _PLAIN.get(arguments[0], ((), ()))
+    if not _has_one(arguments, required):
         raise ValueError(f"git {arguments[0]} may run programs that a repository names")
     top = top_level(folder)
     if top is None:
         return None
-    reads = _is_listed(_READS, arguments)
+    reads = _has_one(arguments, reading)
     if time.monotonic() < _silent.get(top, 0):
         return _make_timeout_result(arguments)
     if not reads:
@@ -186,7 +163,7 @@ def ask_remote(
     The user's own configuration counts: how ssh is called, what helps with passwords. git asks for
     none. Of a remote that is a folder, no program runs that it names.
     """
-    if not _is_listed(_REMOTE, arguments):
+    if not _has_one(arguments, _REMOTE.get(arguments[0], ())):
         raise ValueError(f"git {arguments[0]} is no command for a remote")
     check_folder(folder)
     env = _build_environment(folder) | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS}
@@ -209,10 +186,8 @@ def make(folder: str, *, bare: bool = False) -> bool:
     return done is not None and not done.returncode
 
 
-def _is_listed(table: Mapping[str, tuple[str, ...]], arguments: Sequence[str]) -> bool:
-    """Tell whether a table lists a command, and it has one of the arguments required there."""
-    needed = table.get(arguments[0])
-    return needed is not None and (not needed or bool(set(needed) & set(arguments)))
+def _has_one(arguments: Sequence[str], options: Sequence[str]) -> bool:
+    return not set(options).isdisjoint((*arguments, *_ANY))
 
 
 def _run_process(
@@ -289,10 +264,7 @@ def _list_filter_overrides(folder: str) -> list[str] | None:
 
 
 def _build_environment(top: str) -> dict[str, str]:
-    """Return our environment without the repository a hook runs in, and with all doors shut.
-
-    Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
-    """
+    """Return our environment without the repository a hook runs in, and with all doors shut."""
     trees = {os.path.realpath(tree) for tree in (top, worktrees.git_folder(top)[0])}
     env = {
         key: value
@@ -331,10 +303,7 @@ def check_folder(folder: str) -> None:
 
 
 def foreign_part(folder: str) -> str:
-    """Return which part of git's folder leads elsewhere or is another working tree's, or "".
-
-    Whoever packs a repository can make any part of it a link, and name any other as its own.
-    """
+    """Return which part of git's folder leads elsewhere or is another working tree's, or ""."""
     top = top_level(folder)
     if top is None:
         return ""
@@ -366,10 +335,7 @@ def _is_same(folder: str, name: str, path: str) -> bool:
 
 
 def top_level(folder: str) -> str | None:
-    """Return the top of the working tree that `folder` is in: the nearest folder with a `.git`.
-
-    git is not asked: `core.worktree` may name any folder.
-    """
+    """Return the top of the working tree that `folder` is in: the nearest folder with a `.git`."""
     path = top = os.path.realpath(folder)
     while not os.path.lexists(os.path.join(top, ".git")):
         top, below = os.path.dirname(top), top
@@ -482,10 +448,7 @@ def get_driver(folder: str) -> str:
 
 
 def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone, "" for none; tell if that was done.
-
-    A clone whose configuration may be another's is left alone: memfs serves it without.
-    """
+    """Register the command that merges blocks in this clone, "" for none; tell if that was done."""
     if top_level(folder) is None or get_driver(folder) == command or foreign_part(folder):
         return False
     # The command alone: a driver that has a name and no command makes every merge fail.

@@ -1,7 +1,6 @@
 """The handovers of the newest sessions, and which session each was told to. Hot path.
 
-`local/handoffs.json` is derived from recall (see `recall.handoffs`). `local/handed-over` has a line
-for each that was told: (session, time of its last message, session that was told).
+`local/handoffs.json` is derived from recall. `local/handed-over` has a line for each that was told.
 """
 
 import json

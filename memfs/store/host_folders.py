@@ -1,7 +1,4 @@
-"""Where the user's assistants keep their files, as variables named it when memfs was installed.
-
-The service serves all projects, and takes no such variable from the one whose session started it.
-"""
+"""Where the user's assistants keep their files, as variables named it at the installation."""
 
 from __future__ import annotations
 
@@ -23,11 +20,7 @@ def save_folders(user: Store, variables: Collection[str]) -> None:
 
 def load_folders(user: Store, variables: Collection[str]) -> dict[str, str]:
     """Load what was saved of variables."""
-    try:
-        found = json.loads(files.read(_get_path(user)) or "{}")
-    except ValueError:
-        return {}
-    known = found.items() if isinstance(found, dict) else ()
+    known = files.read_record(_get_path(user)).items()
     return {name: path for name, path in known if name in variables and isinstance(path, str)}
 
 

@@ -1,8 +1,4 @@
-"""Which session a host's process is in: hooks note it, and servers that it started look it up.
-
-A host starts its hooks and our MCP server itself, and tells only hooks the session. Hot path, but
-for session starts alone.
-"""
+"""Which session a host's process is in: hooks note it, servers that it started look it up."""
 
 import os
 

@@ -1,9 +1,7 @@
 """What came with git since a project's user last looked; the texts accepted last, in its place.
 
-What git has in its index at a path is theirs if they accepted that text there, if memfs wrote it
-here, or if they committed it here on top of one that is theirs. Where a file differs from that, or
-git does not know it, an editor on this machine was at work. All else came from others, however it
-came: by a pull, a checkout, a merge, a patch. The name in a commit proves nothing.
+A text in git's index is theirs if they accepted it, memfs wrote it here, or they committed it here
+on top of one that is theirs. The name in a commit proves nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ from memfs.store.trust import AcceptedTexts, GitReview
 _LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
 _SHORT = 50  # characters, each of at most four bytes
 
-_SUFFIX = ".md"  # of a block
 _CONFLICT = "in conflict"  # in place of an id: nobody accepted that
 _LINKED = "160000"  # the mode of a repository in a repository
 _MADE = re.compile(r"commit(?: \((?:initial|amend)\))?:")  # in git's log of what was checked out
@@ -123,12 +120,7 @@ def accept_seen(store: Store, seen: IncomingChanges) -> None:
 
 
 def is_clean(store: Store) -> bool:
-    """Tell whether nothing of `local/` came with git; where it did, the store is trusted no more.
-
-    What is believed in `local/` is what memfs wrote there: a folder that git has there as another
-    repository came, too. Raises `StoreError` where git does not say; where there is no git, nothing
-    is told to have come.
-    """
+    """Tell whether nothing of `local/` came with git; else the store is not trusted any more."""
     main, local = store.main, os.path.basename(store.local)
     sign = worktrees.index_sign(main)
     try:
@@ -213,20 +205,13 @@ def _read_index(store: Store) -> dict[str, str]:
 
 
 def tracked_around(store: Store) -> set[str]:
-    """Return the files of a store that git has in repositories around the store's own.
-
-    Whoever pulls there has them written into the store: nobody adds them there by hand, as git
-    takes a repository in another for one thing. Raises `StoreError`.
-    """
+    """Return the files of a store that git has in repositories around the store's own."""
     around = worktrees.repositories(store.root)[1:]
     return {name for each in around for _, name in _list_index(store.root, each)}
 
 
 def _hash_files(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict[str, str]:
-    """Map the files on the disk to the ids of their texts.
-
-    A text that differs only in line ends has the id that was accepted, or that git has.
-    """
+    """Map the files on the disk to the ids of their texts."""
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     found = {}
     for each in trees.walk(store.root, top_too=False):
@@ -321,7 +306,11 @@ def _accept_own(
     """Accept the blocks that memfs wrote here, on top of texts that are this user's."""
     names = {name for name, ident in here.items() if not known.is_accepted(name, ident)}
     names |= {name for name in known.there if name not in here}
-    keys = {_get_block_key(store, name): name for name in names if name.endswith(_SUFFIX)}
+    keys = {
+        block_key(store.tree, labels.PROJECT, "", store_paths.parse_label(name)): name
+        for name in names
+        if store_paths.parse_label(name)
+    }
     if not keys:
         return
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
@@ -335,11 +324,6 @@ def _accept_own(
     for name, ids in own.items():
         for ident in {here.get(name, ""), listed.get(name, "")} & (ids - {""}):
             known.accept(name, ident)
-
-
-def _get_block_key(store: Store, name: str) -> str:
-    label = labels.normalise(name.removeprefix("blocks/").removesuffix(_SUFFIX))
-    return block_key(store.tree, labels.PROJECT, "", label)
 
 
 def _befores(arrivals: Iterable[Arrival]) -> dict[str, str]:
@@ -388,8 +372,5 @@ def map_copies(
 
 
 def _short(name: str) -> str:
-    """Shorten a path so that it can be written below any folder: keep the end of its last part.
-
-    That part tells a passage from others, and its suffix what it is.
-    """
+    """Shorten a path so that it can be written below any folder: keep the end of its last part."""
     return name if len(os.fsencode(name)) <= _LONGEST_NAME else name.rpartition("/")[2][-_SHORT:]

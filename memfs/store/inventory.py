@@ -72,10 +72,7 @@ def indexes(store: Store) -> list[str]:
 
 
 def remove_indexes(store: Store) -> None:
-    """Remove the indexes of a store: they are made anew when they are needed.
-
-    Each is renamed first, so that nobody opens a part of one.
-    """
+    """Remove the indexes of a store: they are made anew when they are needed."""
     for path in indexes(store):
         gone = f"{path}.{clock.unique()}"
         atomic.rename(path, gone)

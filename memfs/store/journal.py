@@ -61,16 +61,8 @@ def get_size(store: Store) -> int:
     return files.get_size(store.journal)
 
 
-def truncate_journal(store: Store, end: int) -> None:
-    """Cut off everything after byte `end`: it was never acknowledged."""
-    logs.truncate_log(store.journal, end)
-
-
 def rewrite(store: Store, change: Callable[[str], str]) -> None:
-    """Change the text of the journal, line by line the same entries. The caller holds the lock.
-
-    What it and the files say must agree before and afterwards.
-    """
+    """Change the text of the journal, line by line the same entries. The caller holds the lock."""
     before = files.decode(logs.read_whole(store.journal) or b"")
     after = change(before)
     if after == before:
@@ -140,10 +132,7 @@ def load_heads(store: Store) -> JournalHeads | None:
 
 def save_heads(store: Store, heads: JournalHeads) -> None:
     """Write the heads. They can be made again from the journal: not fsynced, nor insisted on."""
-    by_key = {
-        key: (head.id, head.version, head.digest, head.offset) for key, head in heads.by_key.items()
-    }
-    text = json.dumps({"offset": heads.offset, "heads": by_key})
+    text = json.dumps({"offset": heads.offset, "heads": heads.by_key})
     with suppress(OSError):  # the edit is done: that heads are behind is noticed by their offset
         atomic.write(_heads_path(store), text, private=True, durable=False, locked=True)
 
@@ -191,8 +180,7 @@ def _decode_entry(tiers: Collection[str], line: bytes) -> JournalEntry | None:
 
 
 def _is_head(head: JournalHead) -> bool:
-    texts = isinstance(head.id, str) and isinstance(head.digest, str)
-    return texts and _is_count(head.version) and _is_count(head.offset)
+    return have_type(str, head.id, head.digest) and all(map(_is_count, (head.version, head.offset)))
 
 
 def _is_count(number: object) -> bool:

@@ -202,10 +202,7 @@ def _leaves(entry: JournalEntry) -> bool:
 
 
 def _returns(entries: Sequence[JournalEntry], own: Sequence[int]) -> bool:
-    """Tell whether the last of these entries brings back the block that left the label.
-
-    A restore does, and git where it checks out a commit from before the rename.
-    """
+    """Tell whether the last of these entries brings back the block that left the label."""
     last = entries[own[-1]]
     known = {entries[number].after for number in own[:-1]}
     adopted = last.op == "adopt" and (journal.is_commit(last) or last.after in known)

@@ -1,9 +1,7 @@
-"""Checks that a project's `local/` was made by memfs on this machine, for this user.
+"""Checks that a project's `local/` was made by memfs on this machine, for this user. Hot path.
 
-What stands in it is believed: the journal rolls edits forward, indexes are opened by native code.
-So it holds a random token, which the user's store knows, too. One without a known token stays where
-it is and is not used, read or changed: this user's is `local-2` beside it, then. No state of a move
-is ever found and believed, as nothing is moved. Hot path where something is written.
+It holds a random token, which the user's store knows. One without a known token is not used, read
+or changed: this user's is `local-2` beside it, then.
 """
 
 import os

@@ -29,14 +29,6 @@ REVIEW = "trust.lock"  # which changes of others were accepted; held while git i
 _ORDER = (SYNC, INGEST, VECTORS, VECTOR_GRAPH, INDEX, SESSION_GRAPH, KINDS, STORE, REVIEW)
 
 
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def claim_lock(store: Store, name: str, above: int) -> int | None:
     """Take a lock for a process that is about to start; None if it is taken already.
 
@@ -45,7 +37,7 @@ def claim_lock(store: Store, name: str, above: int) -> int | None:
     """
     handle = _open(store, name)
     try:
-        if not _try_named(handle, f"{store.local}/{name}"):
+        if not _try_lock(handle, f"{store.local}/{name}"):
             return None
         with suppress(OSError):  # its last owner is in it no more
             os.ftruncate(handle, 0)
@@ -69,7 +61,7 @@ def hold_lock(
         os.set_inheritable(handle, False)  # one that was claimed came to us so
         deadline = time.monotonic() + wait
         pause = 0.001
-        while not _try_named(handle, path):
+        while not _try_lock(handle, path):
             if time.monotonic() >= deadline:
                 owner = os.read(handle, 40).decode("ascii", "replace") or "another process"
                 raise LockedError(
@@ -105,12 +97,15 @@ def check_lock(store: Store) -> None:
         pass
 
 
-def _try_named(handle: int, path: str) -> bool:
+def _try_lock(handle: int, path: str) -> bool:
     """Take the lock if it is free; raises `OSError` with its path where there are no locks."""
     try:
-        return _try_lock(handle)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
     except OSError as error:
         raise files.name_errors(error, path) from None
+    return True
 
 
 def _open(store: Store, name: str) -> int:

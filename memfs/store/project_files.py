@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -97,11 +98,7 @@ class ProjectFiles:
         return [each for each in dict.fromkeys(tries) if not each.startswith(("..", "/"))]
 
     def find_removal(self, path: str, near: str = "") -> Commit | None:
-        """Return the last removal of a path that is gone: of a file, or of all files of a folder.
-
-        `moved_to` is where it is now, "" where it is nowhere. A name without a folder that several
-        folders had is that of none of them.
-        """
+        """Return the last removal of a path that is gone: a file, or all files of a folder."""
         for each in self.list_places(path, near):
             if each in self.removals:
                 return self._follow(self.removals[each])
@@ -192,30 +189,30 @@ class ProjectFiles:
         return frozenset(found)
 
     @cached_property
-    def _removed_ends(self) -> dict[str, list[Commit]]:
-        found: dict[str, list[Commit]] = {}
+    def _removed_ends(self) -> Mapping[str, list[Commit]]:
+        found: dict[str, list[Commit]] = defaultdict(list)
         for path, removal in self.removals.items():
             parts = path.split("/")
             for at in range(1, len(parts)):
-                found.setdefault("/".join(parts[at:]), []).append(removal)
+                found["/".join(parts[at:])].append(removal)
         return found
 
     @cached_property
-    def _removed_folders(self) -> dict[str, list[Commit]]:
+    def _removed_folders(self) -> Mapping[str, list[Commit]]:
         """What was in each folder, which is named from the top or from any folder on."""
-        found: dict[str, list[Commit]] = {}
+        found: dict[str, list[Commit]] = defaultdict(list)
         for path, removal in self.removals.items():
             parts = path.split("/")[:-1]
             for at in range(len(parts)):
                 for upto in range(at + 1, len(parts) + 1):
-                    found.setdefault("/".join(parts[at:upto]), []).append(removal)
+                    found["/".join(parts[at:upto])].append(removal)
         return found
 
     @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def _by_name(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
         for name in self.names:
-            found.setdefault(posixpath.basename(name), []).append(name)
+            found[posixpath.basename(name)].append(name)
         return found
 
     def _find_removed_folder(self, path: str) -> Commit | None:

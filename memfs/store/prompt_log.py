@@ -1,8 +1,6 @@
 """What assistants were given at prompts and with files, and what stayed below the floor. Hot path.
 
-A record each in `local/given.log`, the newest last: a line of fields, then the text as it is, so
-that a secret in it is found like any other. Of what grows large the older half goes. The prompt
-itself is not kept here, only hashes of its words: recall has it, and without its secrets.
+A record each in `local/given.log`: a line of fields, then the text. Of the prompt there are hashes.
 """
 
 import json
@@ -55,11 +53,6 @@ class PromptRecord:
     content words (see `hash_words`). `at` is in seconds since 1970. `opened`: it was no prompt, but
     a tool's call that opened this file.
     """
-
-    __slots__ = (
-        "about", "at", "by_words", "floor", "host", "items", "nearest", "opened", "session",
-        "subject", "text",
-    )  # fmt: skip
 
     def __init__(
         self,

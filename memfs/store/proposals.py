@@ -1,8 +1,4 @@
-"""What a model proposed or reviewed: drafts of a store, until a person decides, and reviews.
-
-The project's part is a git worktree on a branch of its own where the store is in a repository, so
-that it can be looked at with git as well; else a folder. The user's part is a copy.
-"""
+"""What a model proposed or reviewed: drafts of a store, until a person decides, and reviews."""
 
 from __future__ import annotations
 
@@ -10,12 +6,12 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
 
 from memfs import files
 from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
-from memfs.core.records import Passage
 from memfs.files import atomic, trees
 from memfs.secrets import redact
 from memfs.store import archive, blocks, clock, commits, git, local_folder, quarantine, store_paths
@@ -29,6 +25,7 @@ BRANCH = "memfs/reflect-"
 _RECORD = "proposal.json"
 _ABANDONED = 6 * 3600  # seconds
 _NOBODY = "memfs <memfs@localhost>"
+Form = TypeVar("Form")
 
 
 @dataclass(frozen=True)
@@ -92,29 +89,15 @@ class StoreDraft:
         """Save and return the proposal of the draft's changes; None if there are none."""
         now = _read_texts(self.place)
         keys = sorted({*now, *self._texts})
-        changes = tuple(
-            ProposedChange(tier, label, self._texts.get((tier, label)), now.get((tier, label)))
-            for tier, label in keys
-            if self._texts.get((tier, label)) != now.get((tier, label))
-        )
-        passages = tuple(
-            ProposedPassage(p.text, p.importance, p.tags) for p in _read_passages(self.place)
-        )
+        texts = ((key, self._texts.get(key), now.get(key)) for key in keys)
+        changes = tuple(ProposedChange(*key, old, new) for key, old, new in texts if old != new)
+        archived = [archive.read(path) for s in self.place.stores() for path in archive.sources(s)]
+        passages = tuple(ProposedPassage(p.text, p.importance, p.tags) for p in archived if p)
         if not changes and not passages:
             return None
         self._commit(model, sessions)
-        found = Proposal(
-            self.id,
-            clock.now(),
-            model,
-            sessions,
-            changes,
-            passages,
-            self._original.home.top,
-            self.branch,
-            redact(said),
-            redact(problem),
-        )
+        what = (model, sessions, changes, passages, self._original.home.top, self.branch)
+        found = Proposal(self.id, clock.now(), *what, redact(said), redact(problem))
         atomic.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
         return found
 
@@ -174,7 +157,9 @@ class StoreDraft:
 
 def list_pending(store: Store) -> list[Proposal]:
     """List the proposals that nobody decided on, the oldest first."""
-    some = (_read(f"{_get_folder(store, name)}/{_RECORD}") for name in _list_drafts(store))
+    some = (
+        _load(f"{_get_folder(store, name)}/{_RECORD}", Proposal) for name in _list_drafts(store)
+    )
     return [found for found in some if found and found.top == store.top]
 
 
@@ -220,22 +205,11 @@ def _read_texts(place: Place) -> dict[tuple[str, str], str]:
     }
 
 
-def _read_passages(place: Place) -> list[Passage]:
-    stores = place.stores()
-    found = [archive.read(path) for store in stores for path in archive.sources(store)]
-    return [passage for passage in found if passage]
+def _load(path: str, form: type[Form]) -> Form | None:
+    import msgspec  # where there is something to read
 
-
-def _read(path: str) -> Proposal | None:
     try:
-        found = json.loads(files.read(path) or "")
-        changes = tuple(ProposedChange(**each) for each in found.pop("changes"))
-        passages = tuple(
-            ProposedPassage(each["text"], each["importance"], tuple(each["tags"]))
-            for each in found.pop("passages")
-        )
-        sessions = tuple(found.pop("sessions"))
-        return Proposal(**found, sessions=sessions, changes=changes, passages=passages)
+        return msgspec.convert(json.loads(files.read(path) or ""), form)
     except UNREADABLE:
         return None
 
@@ -283,7 +257,7 @@ def list_reviews(store: Store) -> list[SessionReview]:
     """List the reviews on file, the newest first."""
     folder = f"{store.local}/{REVIEW_FOLDER}"
     names = [name for name in files.names(folder) if name.endswith(".json")]
-    found = filter(None, (_read_review(f"{folder}/{name}") for name in names))
+    found = filter(None, (_load(f"{folder}/{name}", SessionReview) for name in names))
     return sorted(found, key=lambda each: (each.at, each.session), reverse=True)
 
 
@@ -295,12 +269,3 @@ def take_news(store: Store) -> list[str]:
             lines.append(each.render())
             write_review(store, replace(each, told=True))
     return lines
-
-
-def _read_review(path: str) -> SessionReview | None:
-    try:
-        record = json.loads(files.read(path) or "")
-        saved = tuple((str(a), str(b), int(c)) for a, b, c in record.pop("saved"))
-        return SessionReview(**record, saved=saved)
-    except UNREADABLE:
-        return None

@@ -1,9 +1,6 @@
-"""What is held back of a project's store: others changed it, and its user has not looked yet.
+"""What is held back of a project's store: others changed it, its user has not looked. Hot path.
 
-Where changes are held back (`trust.pulled: hold`), a file that others changed or removed is read
-from a copy of the text that its user accepted last; one that is new is not there at all. What lists
-the files of a store asks here, so that it holds for every way out. The copies are in the user's
-store: what is in a project's could be another's. Hot path.
+Such a file is read from a copy of the text that its user accepted last, in the user's store.
 """
 
 import os
@@ -23,12 +20,7 @@ _LONGEST = 1.0  # seconds that a decision counts in a store that stays open
 
 
 def map_copies(store: "Store", *, anew: bool = False) -> "Mapping[str, str]":
-    """Map paths in a store, relative to it, to the copies that are read instead, "" for none.
-
-    That is decided once for an open store, after a review of what came with git. `anew`: it is
-    decided again, before something is written: a pull may be running. Raises `StoreError` where git
-    failed.
-    """
+    """Map paths in a store, relative to it, to the copies that are read instead, "" for none."""
     if store.private or store.as_is:
         return {}
     until, sign, found = store.decision

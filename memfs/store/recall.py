@@ -1,8 +1,4 @@
-"""Recall: what was said, one file of normalised messages for each session.
-
-These files are the truth: hosts delete their transcripts. Reading is incremental; a state file
-says up to where a transcript was read and what its read part looked like.
-"""
+"""Recall: what was said, one file of normalised messages for each session. These are the truth."""
 
 from __future__ import annotations
 
@@ -387,11 +383,7 @@ def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]
 
 
 def _repair(path: str, start: int | None = None) -> tuple[int, int]:
-    """Cut off what a killed run left behind the last whole message; return (size, messages).
-
-    Reads from byte `start` on, or the last line. Whole messages there stay, and are counted: the
-    state is not fsynced, and may be older than they are.
-    """
+    """Cut off what a killed run left behind the last whole message; return (size, messages)."""
     size = files.get_size(path)
     if not size:
         return 0, 0

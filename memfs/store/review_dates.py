@@ -1,7 +1,4 @@
-"""The dates after which a text is to be looked at again, or does not hold: in its front matter.
-
-Nothing is hidden or deleted by them.
-"""
+"""The dates after which a text is to be looked at again, or does not hold: in its front matter."""
 
 from __future__ import annotations
 

@@ -49,15 +49,7 @@ def path(store: Store, session: str) -> str:
 
 def load(store: Store, session: str) -> ShownState | None:
     """Load what a session was shown; None if nothing is recorded."""
-    text = files.read(path(store, session), cap=_CAP)
-    if text is None:
-        return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
+    found = files.read_record(path(store, session), _CAP)
     blocks, hits, numbers = found.get("blocks"), found.get("hits"), found.get("numbers")
     if not isinstance(blocks, dict) or not isinstance(hits, list):
         return None
@@ -118,11 +110,7 @@ def is_marked(store: Store, session: str, what: str) -> bool:
 
 
 def claim_brief(store: Store, session: str, who: str) -> bool:
-    """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief.
-
-    Some hosts run both at once: the first has it, for as long as hooks of one moment may differ. A
-    start that has given it leaves no claim (see `release_brief`).
-    """
+    """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief."""
     _make_folder(store, session)
     path = f"{store.session(session)}/{_CLAIM}"
     if not files.make_empty(path) and _is_recent(path) and files.read(path) != who:
@@ -137,10 +125,7 @@ def release_brief(store: Store, session: str) -> None:
 
 
 def is_duplicate(store: Store, session: str, what: str) -> bool:
-    """Tell whether a hook of this assistant's process said `what` a moment ago; else note it.
-
-    Where our hooks are wired in two places, some assistants run both, at once.
-    """
+    """Tell whether a hook of this assistant's process said `what` a moment ago; else note it."""
     folder = _make_folder(store, session)
     mark = f"{_SAID}{_number(f'{os.getppid()} {what}')}"  # of one session, within a moment
     for name in files.names(folder):

@@ -29,13 +29,11 @@ def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
         if not name.endswith(".json"):
             continue
         path = f"{folder}/{name}"
-        try:
-            note = json.loads(files.read(path) or "")
-        except (ValueError, RecursionError, OSError):
-            note = None
-        if isinstance(note, dict) and isinstance(note.get("transcript"), str):
+        note = files.read_record(path)
+        transcript = note.get("transcript")
+        if isinstance(transcript, str):
             host, session = str(note.get("host", "")), str(note.get("session", ""))
-            found.append((path, host, note["transcript"], session))
+            found.append((path, host, transcript, session))
         else:
             files.remove(path)
     return found

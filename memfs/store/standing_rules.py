@@ -1,8 +1,6 @@
 """Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
 
-A line each in `local/standing.tsv`, the newest first: date, host, session, message, `sure` or
-`likely`, sentence. A line of an earlier version has no level: it is likely. Beside it are the ids
-of the rules that their user refused or was told of.
+A line each in `local/standing.tsv`: date, host, session, message, `sure` or `likely`, sentence.
 """
 
 from zlib import crc32

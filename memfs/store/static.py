@@ -1,7 +1,4 @@
-"""Static entries: reference texts under a key, written once: `static/<key>.md`.
-
-They are never changed by memfs. What a person changed in the file is noticed by its checksum.
-"""
+"""Static entries: reference texts under a key, written once: `static/<key>.md`."""
 
 from __future__ import annotations
 

@@ -122,10 +122,7 @@ def user_root() -> str:
 
 
 def _check_user_root(named: str, root: str, *, usual: bool) -> None:
-    """Raise `StoreError` for a user's folder that is relative, or in a project.
-
-    A home folder may be a repository itself (of settings, say), and not be in one.
-    """
+    """Raise `StoreError` for a user's folder that is relative, or in a project."""
     what = f"{'HOME' if usual else 'MEMFS_HOME'} makes {named} your own store, and it is"
     hint = "a project could have set it: set it to a folder of yours, outside of every project"
     if not os.path.isabs(named):
@@ -239,19 +236,13 @@ def is_store(root: str) -> bool:
 
 
 def trust_folder(store: Store) -> str:
-    """Return the user tier's folder of data on a project's store, by its real path.
-
-    Linked worktrees share the main one's.
-    """
+    """Return the user tier's folder of data on a project's store, by its real path."""
     drive, path = os.path.splitdrive(os.path.realpath(store.main))
     return f"{user_root()}/local/trusted/{(drive.rstrip(':') + path).lstrip('/')}"
 
 
 def is_trusted(store: Store) -> bool:
-    """Tell whether this user trusts a project's store: both sides hold the same token.
-
-    Another repository that comes to stand at the same path does not know it.
-    """
+    """Tell whether this user trusts a project's store: both sides hold the same token."""
     token = files.read(f"{trust_folder(store)}/token", cap=100)
     return bool(token) and token == files.read(f"{store.local}/token", cap=100)
 
@@ -285,6 +276,13 @@ def require(start: str) -> Store:
 def block_folder(store: Store, tier: str, session: str = "") -> str:
     """Return the folder with the blocks of a tier."""
     return store.session(session) if tier == labels.SESSION else f"{store.root}/blocks"
+
+
+def parse_label(name: str) -> str:
+    """Return the label of the block whose file is at a path in a store; "" for other files."""
+    inside = name.removeprefix("blocks/")
+    is_block = inside != name and name.endswith(".md")
+    return labels.normalise(inside.removesuffix(".md")) if is_block else ""
 
 
 def file_name(name: str) -> str:
@@ -331,10 +329,7 @@ def is_local(name: str) -> bool:
 
 
 def make_project(root: str, folder: str = "") -> Store:
-    """Return the project's store at `root`, with the local folder that this user has in it.
-
-    `folder` is the folder that the store is in.
-    """
+    """Return the project's store at `root`, with the local folder that this user has in it."""
     folder = folder or os.path.dirname(root)
     top, main, tree = folder, root, ""
     while not os.path.exists(f"{top}/.git") and os.path.dirname(top) != top:
@@ -358,11 +353,7 @@ def _has_own_local(root: str) -> bool:
 
 
 def _find_local(main: str) -> str:
-    """Return the path of this user's local folder in a project's store, whether it exists or not.
-
-    It is `local`, or the first free `local-N` where memfs did not make that one here. Changes
-    nothing in the project.
-    """
+    """Return the path of this user's local folder in a project's store, existing or not."""
     usual = f"{main}/{LOCAL}"
     paths = [usual, *(f"{main}/{name}" for name in list_numbered(main))]
     own = next(filter(_is_made_here, paths), "")
@@ -393,10 +384,7 @@ def list_folders(folder: str) -> list[str]:
 
 
 def _is_made_here(path: str) -> bool:
-    """Tell whether memfs made a local folder on this machine, for this user.
-
-    A project that was moved keeps it; of a copy the original alone has it.
-    """
+    """Tell whether memfs made a local folder on this machine, for this user."""
     token = read_token(path)
     place = find_token_folder(token) if token else None
     if place is None:

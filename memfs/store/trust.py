@@ -1,8 +1,6 @@
-"""Which project stores this user trusts, and which texts of theirs they accepted.
+"""Which project stores this user trusts, and which texts they accepted: git's ids of each path.
 
-Both are in the user tier: nothing in a repository can say that it is to be trusted. What is
-accepted are git's ids of texts, each for one path: whatever is checked out, a text that was
-accepted there is that user's, and another is not. Hot path where a session starts.
+Both are in the user tier: nothing in a repository can say that it is to be trusted. Hot path.
 """
 
 import json
@@ -67,10 +65,10 @@ def load_accepted(store: "Store") -> AcceptedTexts | None:
 
     Linked worktrees share the texts; what was there is each one's own.
     """
-    ids = _read(f"{store_paths.trust_folder(store)}/accepted.json").get("ids")
+    ids = _load(f"{store_paths.trust_folder(store)}/accepted.json").get("ids")
     if not isinstance(ids, dict):
         return None
-    there = _read(_get_tree_path(store, "there")).get("there")
+    there = _load(_get_tree_path(store, "there")).get("there")
     return AcceptedTexts(
         {str(name): list(map(str, each)) for name, each in ids.items() if isinstance(each, list)},
         _parse_texts(there),
@@ -79,7 +77,7 @@ def load_accepted(store: "Store") -> AcceptedTexts | None:
 
 def load_review(store: "Store") -> GitReview | None:
     """Load the last review, None if there was none."""
-    found = _read(_get_tree_path(store, "looked"))
+    found = _load(_get_tree_path(store, "looked"))
     if not found:
         return None
     sign, reflog, since = (str(found.get(name) or "") for name in ("sign", "reflog", "since"))
@@ -137,15 +135,11 @@ def _get_tree_path(store: "Store", what: str) -> str:
     return f"{store_paths.trust_folder(store)}/{what}{name}.json"
 
 
+def _load(path: str) -> dict[str, object]:
+    return files.read_record(path, _CAP)
+
+
 def _parse_texts(found: object) -> dict[str, str]:
     if not isinstance(found, dict):
         return {}
     return {str(key): str(value) for key, value in found.items()}
-
-
-def _read(path: str) -> dict[str, object]:
-    try:
-        found = json.loads(files.read(path, cap=_CAP) or "")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -25,7 +25,6 @@ _MOST_NAMED = 5  # with who changed them, and why
 _MOST_LISTED = 40  # by their names
 _FOLDERS = ("archive", "facts", "static", "prompts")
 _LONGEST = 60  # characters of an author's name or a subject
-_BLOCKS = "blocks/"
 
 
 class UpstreamChange(NamedTuple):
@@ -103,7 +102,8 @@ def _find_changes(store: Store, found: IncomingChanges, me: str | None) -> Itera
                 continue
         what = "removed" if not now else "changed" if before else "new"
         who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
-        key = labels.qualify(labels.PROJECT, _get_label(name)) if _is_block(name) else name
+        label = store_paths.parse_label(name)
+        key = labels.qualify(labels.PROJECT, label) if label else name
         yield UpstreamChange(name, key, what, who, why, before, now)
 
 
@@ -147,7 +147,9 @@ def notice(seen: UpstreamReview) -> str:
     if not seen.pulled:
         return ""
     alone = [
-        each for each in seen.pulled if _is_block(each.name) or each.name == store_paths.CONFIG
+        each
+        for each in seen.pulled
+        if store_paths.parse_label(each.name) or each.name == store_paths.CONFIG
     ]
     shown = [_format_change(each) for each in alone[:_MOST_NAMED]]
     shown += [_format_name(each) for each in alone[_MOST_NAMED:_MOST_LISTED]]
@@ -164,14 +166,6 @@ def notice(seen: UpstreamReview) -> str:
     return reveal_hidden(line)
 
 
-def _is_block(name: str) -> bool:
-    return name.startswith(_BLOCKS) and name.endswith(blocks.SUFFIX)
-
-
-def _get_label(name: str) -> str:
-    return blocks.label_of(name.removeprefix(_BLOCKS))
-
-
 def _format_change(change: UpstreamChange) -> str:
     what = "" if change.what == "changed" else f"{change.what}, "
     why = f': "{_shorten(change.why)}"' if change.why else ""
@@ -180,8 +174,8 @@ def _format_change(change: UpstreamChange) -> str:
 
 
 def _format_name(change: UpstreamChange) -> str:
-    label = change.name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
-    if _is_block(change.name) and _get_label(change.name) != label:
+    label = change.name.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
+    if store_paths.parse_label(change.name) not in ("", label):
         label = os.path.basename(change.name)  # another file has that label, or could
     return _shorten(label)
 

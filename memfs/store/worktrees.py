@@ -23,18 +23,12 @@ def git_folder(top: str) -> tuple[str, str]:
 
 
 def index_sign(root: str) -> str:
-    """Return a cheap signature of git's state for a store's folder, "" outside git.
-
-    It has a part for each repository that the folder is in.
-    """
+    """Return a cheap signature of git's state for a store's folder, "" outside git."""
     return " ".join(filter(None, map(index_sign_of, repositories(root))))
 
 
 def repositories(root: str) -> list[str]:
-    """List the working trees that a store's folder is in, the innermost first: its own.
-
-    git writes into a folder that is a repository of its own, too, if one around it has files there.
-    """
+    """List the working trees that a store's folder is in, the innermost first: its own."""
     found = []
     folder, below = root, ""
     while folder != below:
@@ -45,10 +39,7 @@ def repositories(root: str) -> list[str]:
 
 
 def index_sign_of(top: str) -> str:
-    """Return the signature of one working tree's git, "" if nothing was ever added.
-
-    It covers the index, the log of HEAD, and the last fetch.
-    """
+    """Return the signature of one working tree's git, "" if nothing was ever added."""
     return _sign_files(git_dir(top), ("index", "logs/HEAD", "FETCH_HEAD"))
 
 
@@ -79,10 +70,7 @@ def git_dir(root: str) -> str:
 
 
 def list_reference_folders(root: str) -> tuple[str, ...]:
-    """List the folders in which git notes a new commit of a store's working tree.
-
-    Which of them there are depends on how the repository keeps its references. None outside git.
-    """
+    """List the folders in which git notes a new commit of a store's working tree."""
     folder = git_dir(root)
     if not folder:
         return ()

@@ -11,7 +11,7 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.records import JournalEntry, Origin, block_key
-from memfs.files import atomic
+from memfs.files import atomic, logs
 from memfs.secrets import redact
 from memfs.store import blocks, clean_texts, clock, commits, journal, lock, quarantine, store_paths
 from memfs.store.blocks import Place
@@ -60,7 +60,7 @@ class Writer:
         text = blocks.read_whole_block(path)
         head = self.get_head(tier, label)
         if head is None:
-            return text, 0 if text is None else self.parse_version(tier, label, path, text) or 1
+            return text, 0 if text is None else blocks.make(tier, label, path, text).version or 1
         if journal.digest(text) == head.digest:
             return text, head.version
         last = journal.entry_at(self.store, head.offset)
@@ -81,11 +81,6 @@ class Writer:
             self.journal([change], origin or _find_origin(path, text), "", [])
             self.confirm()
 
-    @staticmethod
-    def parse_version(tier: str, label: str, path: str, text: str) -> int:
-        """Return the version that the front matter of a file names, 0 for none."""
-        return blocks.make(tier, label, path, text).version
-
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Journal the changes durably, then write the files. All of them count, or none."""
         return commit([(self, changes)], origin)
@@ -98,26 +93,27 @@ class Writer:
         self._changes = changes
         group = (patch, len(changes)) if tied or len(changes) > 1 else None
         at = clock.now()
+        session = redact(origin.session)
         self._entries = [
             JournalEntry(
                 clock.unique(),
                 at,
                 origin.actor,
                 origin.host,
-                self.place.session if change.tier == labels.SESSION else redact(origin.session),
-                change.tier,
-                change.label,
-                change.op,
-                _join_reasons(change, origin),
-                change.version,
-                _redact_text(change.before),
-                _redact_text(change.after),
+                self.place.session if tier == labels.SESSION else session,
+                tier,
+                label,
+                op,
+                ": ".join(filter(None, (reason, origin.reason))),
+                version,
+                _redact_text(before),
+                _redact_text(after),
                 self.store.tree,
                 group,
                 tuple(tied),
-                digest=_hash_redacted(change.after),
+                digest="" if _redact_text(after) == after else journal.digest(after),
             )
-            for change in changes
+            for tier, label, _, before, after, op, version, reason in changes
         ]
         offsets = journal.append(self.store, self._entries)
         placed = list(zip(offsets, self._entries, strict=True))
@@ -137,20 +133,17 @@ class Writer:
     def take_back(self) -> None:
         """Remove the lines from the journal again."""
         if journal.get_size(self.store) > self._before:
-            journal.truncate_journal(self.store, self._before)
+            logs.truncate_log(self.store.journal, self._before)
 
     def confirm(self) -> list[JournalEntry]:
         """Save that journal and files agree; return the entries."""
-        self._save(self._after)
+        self._heads = self._after
+        journal.save_heads(self.store, self._heads)
         user = self.place.user
         if user is None or user.root == store_paths.user_root():  # else it is of a measurement
             pairs = zip(self._changes, self._entries, strict=True)
             clean_texts.note_clean([c.after for c, entry in pairs if c.after and not entry.digest])
         return self._entries
-
-    def _save(self, heads: JournalHeads) -> None:
-        self._heads = heads
-        journal.save_heads(self.store, heads)
 
     def _is_private(self, tier: str) -> bool:
         return self.store.private or tier == labels.SESSION
@@ -202,15 +195,6 @@ def _redact_text(text: str | None) -> str | None:
     return None if text is None else redact(text)
 
 
-def _hash_redacted(text: str | None) -> str:
-    """Return the hash of a text that the journal stores redacted, "" if it is unchanged."""
-    return "" if _redact_text(text) == text else journal.digest(text)
-
-
-def _join_reasons(change: Change, origin: Origin) -> str:
-    return ": ".join(part for part in (change.reason, origin.reason) if part)
-
-
 def apply(path: str, text: str | None, *, private: bool) -> None:
     """Make a file hold `text`, durably; None removes it."""
     if text is None:
@@ -236,7 +220,7 @@ def _recover(store: Store, place: Place) -> JournalHeads:
         end = void
         entries, pending = ([pair for pair in part if pair[0] < end] for part in (entries, pending))
     if end < size:
-        journal.truncate_journal(store, end)
+        logs.truncate_log(store.journal, end)
     for _, entry in pending:
         try:
             _roll_forward(store, place, entry)

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 
 from memfs import files
+from memfs.core import changes
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
@@ -59,8 +60,7 @@ def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
         outcomes = []
         for path, before, after in planned:
             _write(path, before, after)
-            outcome = "created" if before is None else "removed" if after is None else "updated"
-            outcomes.append(GitHookOutcome(path, "unchanged" if before == after else outcome))
+            outcomes.append(GitHookOutcome(path, changes.name_outcome(before, after)))
     return outcomes
 
 

@@ -51,11 +51,7 @@ class Plan:
     @property
     def outcome(self) -> str:
         """The effect of writing: created, updated, removed or unchanged."""
-        if self.before == self.after:
-            return "unchanged"
-        if self.before is None:
-            return "created"
-        return "removed" if self.after is None else "updated"
+        return compare.name_outcome(self.before, self.after)
 
     def diff(self) -> str:
         name = self.target.path

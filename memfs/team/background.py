@@ -1,13 +1,4 @@
-"""What the service does for joined projects: it sends what is shared, and asks at prompts.
-
-What is shared is computed by a process of its own, so that no request of a hook waits for it; it
-may be killed at any moment (see `team.upload`). A thread decides when it runs: soon after recall
-changed, every few minutes while something waits, and later and later while a server is away.
-
-A prompt waits for a server that answered the last one in time, and `BOX` seconds at most. After an
-answer that was late, or failed, no prompt waits: they are sent all the same, and the first that is
-answered in time ends that. A late answer comes with the session's next prompt.
-"""
+"""What the service does for joined projects: it sends what is shared, and asks at prompts."""
 
 from __future__ import annotations
 
@@ -36,6 +27,7 @@ BOX = 0.07  # seconds from a prompt on: less than a hook waits for the service
 _KEPT = 900.0  # seconds that a late answer waits for the next prompt
 _UNUSED = 600.0  # seconds after which a connection ends
 _EARLIER = "to an earlier prompt"
+_UPLOAD = "memfs.team.upload"
 _DRAW = random.SystemRandom()
 
 
@@ -66,10 +58,14 @@ _PROMPT_PACE = UploadPace(least=5.0, most=300.0)
 
 
 class TeamUploads:
-    """The thread that runs uploads, one at a time. It never raises."""
+    """The thread that runs uploads, one at a time. It never raises.
 
-    def __init__(self, pace: UploadPace = PACE, module: str = "memfs.team.upload") -> None:
-        self._pace, self._module = pace, module
+    Each is a process of its own, so that no request of a hook waits for it; it may be killed at any
+    moment (see `team.upload`).
+    """
+
+    def __init__(self, pace: UploadPace = PACE) -> None:
+        self._pace = pace
         self._changed = threading.Condition()
         self._due: dict[str, float] = {}  # when an upload is to run, by local folder
         self._failures: dict[str, int] = {}
@@ -163,7 +159,7 @@ class TeamUploads:
         with self._changed:
             if self._ended:
                 return {}
-            process = child_process.start_child(self._module, nice=job_queue.NICE, log=True)
+            process = child_process.start_child(_UPLOAD, nice=job_queue.NICE, log=True)
             self._process = process
         try:
             if process.stdin is None or process.stdout is None:
@@ -196,7 +192,11 @@ class PromptRequest:
 
 
 class RequestThread:
-    """Sends prompts to the server of one joined project, one at a time: the latest is the next."""
+    """Sends prompts to the server of one joined project, one at a time: the latest is the next.
+
+    A prompt waits for a server that answered the last one in time, and `BOX` seconds at most; a
+    late answer comes with the session's next prompt.
+    """
 
     def __init__(self, local: str) -> None:
         self._local = local

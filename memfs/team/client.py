@@ -1,8 +1,4 @@
-"""A member's side of a team's server: requests over HTTP(S), answers as the protocol's classes.
-
-No redirect is followed and no proxy is used: the token goes to the address that its owner named,
-and to no other. Whatever goes wrong is a `TeamError`.
-"""
+"""A member's side of a team's server: requests over HTTP(S). What goes wrong is a `TeamError`."""
 
 from __future__ import annotations
 
@@ -124,8 +120,9 @@ def check_token(token: str) -> str:
 class TeamClient:
     """A connection to a team's server, kept open between requests. One thread uses it.
 
-    `ca` is a file with the certificates to trust instead of the system's ("": the system's);
-    `timeout` the seconds that a request may take, however slowly the server answers.
+    It follows no redirect and uses no proxy: the token goes only where its owner said. `ca` is a
+    file with the certificates to trust instead of the system's ("": the system's); `timeout` the
+    seconds that a request may take, however slowly the server answers.
     """
 
     def __init__(self, address: str, token: str, ca: str = "", timeout: float = TIMEOUT) -> None:
@@ -231,7 +228,6 @@ class TeamClient:
     def _describe_refusal(
         self, status: int, headers: http.client.HTTPMessage, body: bytes
     ) -> TeamError:
-        """Return the error of an answer that is none of success, in the server's own words."""
         try:
             said = msgspec.json.decode(body, type=Refusal)
         except _UNDECODABLE:
@@ -251,7 +247,6 @@ class TeamClient:
         return TeamError(text, hint, away=False, malformed=status in _MALFORMED)
 
     def _describe(self, error: BaseException) -> TeamError:
-        """Return the error of a connection that failed."""
         if isinstance(error, ssl.SSLCertVerificationError):
             why = error.verify_message.rstrip(".")
             text = f"the certificate of {self._address} is not trusted: {why}"

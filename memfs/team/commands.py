@@ -11,16 +11,18 @@ import click
 import msgspec
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import format_age, format_size
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions
-from memfs.team import server_commands
+from memfs.team import membership, server_commands
 from memfs.team import verbs as op
+from memfs.team.client import parse_address
+from memfs.team.membership import Base
 from memfs.team.status import (
     TeamStatus,
     describe_sharing,
@@ -77,18 +79,19 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     """
     op.require_person(options.get_origin(), "join a team")
     place = options.place()
-    token = _read_token(token_stdin, is_known=op.has_token(place, url))
+    place.store("project")  # raises its error before it asks for a token
+    known = membership.load_account(place.store("user"), str(parse_address(url)))
+    token = _read_token(token_stdin, is_known=known is not None)
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
     account, found = done.account, done.project
     console.print_done(f"this project is {found.name} of {account.team}; you are {account.member}")
     if done.note:
         console.talk(f"! {done.note}")
-    if found.role == "writer":
-        console.talk(
-            "  no session is shared yet: memfs team share --dry-run --project shows the texts"
-        )
-    else:
-        console.talk("  you may read what others shared, and share nothing")
+    console.talk(
+        "  no session is shared yet: memfs team share --dry-run --project shows the texts"
+        if found.role == "writer"
+        else "  you may read what others shared, and share nothing"
+    )
     if is_asked_at_prompts(place):
         console.talk(
             "  prompts go to it as questions, which it does not store; hooks.team: off stops that"
@@ -149,7 +152,7 @@ def share(
     if tools and solved:
         raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
     place = options.place()
-    base: op.Base = "all" if project else "solved" if solved else "nothing"
+    base: Base = "all" if project else "solved" if solved else "nothing"
     plan = op.plan_sharing(place, session, first or 0, last or 0, base=base, tools=tools)
     _print_plan(plan, whole=dry_run)
     if dry_run:
@@ -188,7 +191,7 @@ def never(pattern: str, remove: bool) -> None:
     if not pattern:
         if remove:
             raise UsageError("which pattern?", "memfs team never lists them")
-        found = op.list_patterns(place)
+        found = membership.load_patterns(place.store("user"))
         for each in found:
             console.echo(flatten_text(each))
         if not found:
@@ -206,9 +209,8 @@ def leave_team(purge: bool) -> None:
     """Leave the team with this project. Without --purge, your shared sessions stay there."""
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
-        told = (
-            f"{format_count(gone.messages, 'message')} in {format_count(gone.sessions, 'session')}"
-        )
+        messages = format_count(gone.messages, "message")
+        told = f"{messages} in {format_count(gone.sessions, 'session')}"
         console.print_done(f"deleted {told} at the server; copies in its backups go as these do")
     console.print_done("this project has left the team")
 
@@ -245,20 +247,12 @@ for each in server_commands.COMMANDS:
 
 
 def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
-    """Print what is to go, session by session (all if `whole`), and what is left out."""
     shown = plan.sessions if whole else plan.sessions[:_MOST]
     rows = [("ID", "DATE", "HOST", "MESSAGES", "SIZE", "FIRST PROMPT")]
     for each in shown:
-        rows.append(
-            (
-                each.session[:_ID],
-                format_day(each.at) or "-",
-                each.host,
-                f"{each.messages:,}",
-                format_size(each.bytes),
-                " ".join(each.prompt.split()) or "-",
-            )
-        )
+        day, prompt = format_day(each.at) or "-", " ".join(each.prompt.split()) or "-"
+        size = format_size(each.bytes)
+        rows.append((each.session[:_ID], day, each.host, f"{each.messages:,}", size, prompt))
     if shown:
         console.echo(layout.table(rows, right=(3, 4), cut=5))
     if len(shown) < len(plan.sessions):
@@ -275,7 +269,6 @@ def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
 
 
 def _print_sent(done: SendOutcome) -> None:
-    """Print what a change of the rules came to."""
     if done.waits:
         console.talk(f"! {done.waits}")
         console.talk("  it is noted; the service sends it, and takes back, once that is possible")
@@ -284,7 +277,6 @@ def _print_sent(done: SendOutcome) -> None:
 
 
 def _print_upload(report: UploadReport) -> None:
-    """Print what was sent and taken back."""
     parts = []
     if report.stored or report.known:
         known = f" ({report.known:,} were there)" if report.known else ""
@@ -298,7 +290,6 @@ def _print_upload(report: UploadReport) -> None:
 
 
 def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]:
-    """Return what there is to say of a joined project, each with its name."""
     project, account, contact = found.project, found.account, found.contact
     if project is None:
         return []
@@ -309,10 +300,9 @@ def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]
     else:
         facts.append(("member", f"the token is gone: memfs team join {project.address}"))
     facts.append(("shared", describe_sharing(project.rules)))
-    facts.append(("waits", describe_waiting(found)))
     asks = is_asked_at_prompts(place)
     told = "sent to the server as questions" if asks else "not sent (hooks.team, hooks.recall)"
-    facts.append(("prompts", told))
+    facts += [("waits", describe_waiting(found)), ("prompts", told)]
     if contact.at:
         reached = f"answered {format_age(contact.reached_at)}" if contact.reached_at else ""
         wrong = f"{contact.error} ({format_age(contact.at)})" if contact.error else ""
@@ -324,7 +314,6 @@ def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]
 
 
 def _build_status_record(place: Place, found: TeamStatus | None) -> dict[str, object]:
-    """Return a joined project as JSON has it, without the token."""
     if found is None or found.project is None:
         problem = found.problem if found else ""
         return {"joined": False, "team": op.find_hint(place), "problem": problem}
@@ -334,9 +323,7 @@ def _build_status_record(place: Place, found: TeamStatus | None) -> dict[str, ob
         "address": found.project.address,
         "project": found.project.name,
         "role": found.project.role,
-        "team": account.team if account else "",
-        "member": account.member if account else "",
-        "expires": account.expires if account else "",
+        **{name: getattr(account, name, "") for name in ("team", "member", "expires")},
         "shared": msgspec.to_builtins(found.project.rules),
         "asks_at_prompts": is_asked_at_prompts(place),
         "waits": found.waits,

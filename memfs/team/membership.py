@@ -1,8 +1,4 @@
-"""Membership in teams: servers with tokens, joined projects, and what is never shared.
-
-All of it stands in the user's own store, in private files: a repository names neither the address
-of a server nor what goes to it.
-"""
+"""Servers with tokens, joined projects and what is never shared: the user's own private files."""
 
 from __future__ import annotations
 

@@ -1,11 +1,6 @@
 """What a team's server has of a joined project: ids alone, by session, and the last contact.
 
-There is no queue of texts. What is shared is computed from recall, and compared with the ids here:
-the difference goes out. Whatever of this is lost or damaged costs that messages are sent again,
-which adds nothing at the server.
-
-Before a push its ids are noted as being on their way: if no answer comes, they may have arrived,
-and are taken back if they are not to be shared any more.
+What is lost or damaged of it costs that messages are sent again, which adds nothing at the server.
 """
 
 from __future__ import annotations
@@ -13,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -24,9 +19,9 @@ from memfs.store import store_paths
 from memfs.store.store_paths import Store
 from memfs.team import FOLDER, membership
 from memfs.team.membership import NamedSession, SessionName
+from memfs.team.protocol import MessageId
 
 T = TypeVar("T")
-MessageId = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 _SENT = "sent"
 _SIZE = 16  # bytes of an id in a file
 _LARGEST = 8 << 20  # bytes of a file of JSON

@@ -23,6 +23,12 @@ MOST_PROJECTS = 100  # that are searched at once
 MOST_HITS = 50
 
 ProjectNumber = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
+Projects = Annotated[list[ProjectNumber], msgspec.Meta(min_length=1, max_length=MOST_PROJECTS)]
+Stamp = Annotated[int, msgspec.Meta(gt=0, lt=1 << 53)]  # milliseconds since 1970
+MessageId = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32)]
+HostName = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]{0,39}$(?!\n)")]
+SessionIdent = Annotated[str, msgspec.Meta(pattern="^[^\x00]+$", max_length=300)]
+_Many = msgspec.Meta(min_length=1, max_length=MOST_MESSAGES)
 
 
 class TeamProject(msgspec.Struct, frozen=True):
@@ -51,8 +57,8 @@ class Membership(msgspec.Struct, frozen=True):
 class SharedSession(msgspec.Struct, frozen=True):
     """A session of which messages are shared. `title` is its first prompt, shortened."""
 
-    host: str
-    session: str
+    host: HostName
+    session: SessionIdent
     branch: str = ""
     title: str = ""
 
@@ -63,7 +69,7 @@ class SharedMessage(msgspec.Struct, frozen=True):
     `id` is made by `compute_id`. `at` is UTC in ISO 8601, "" where it is unknown.
     """
 
-    id: str
+    id: MessageId
     of: int
     ordinal: int
     at: str
@@ -79,10 +85,10 @@ class PushRequest(msgspec.Struct, frozen=True):
     """
 
     project: ProjectNumber
-    stamp: int
+    stamp: Stamp
     redactor: str
-    sessions: list[SharedSession]
-    messages: list[SharedMessage]
+    sessions: Annotated[list[SharedSession], _Many]
+    messages: Annotated[list[SharedMessage], _Many]
 
 
 class RefusedMessage(msgspec.Struct, frozen=True):
@@ -108,10 +114,10 @@ class RetractRequest(msgspec.Struct, frozen=True):
     """Messages of the sender that are to go: some of a session, or all of it (no ids)."""
 
     project: ProjectNumber
-    stamp: int
-    host: str
-    session: str
-    ids: list[str] = []
+    stamp: Stamp
+    host: HostName
+    session: SessionIdent
+    ids: Annotated[list[MessageId], msgspec.Meta(max_length=MOST_IDS)] = []
 
 
 class RetractReply(msgspec.Struct, frozen=True):
@@ -136,7 +142,7 @@ class PurgeReply(msgspec.Struct, frozen=True):
 class TeamSearchRequest(msgspec.Struct, frozen=True):
     """A search in projects. `since` and `until` are epoch seconds, None for open."""
 
-    projects: list[ProjectNumber]
+    projects: Projects
     query: str
     limit: int = 10
     roles: list[str] = []
@@ -176,7 +182,7 @@ class SearchReply(msgspec.Struct, frozen=True):
 class RecallRequest(msgspec.Struct, frozen=True):
     """A prompt in a session of the sender; ids in `shown` are not given again."""
 
-    projects: list[ProjectNumber]
+    projects: Projects
     prompt: str
     session: str = ""
     shown: list[str] = []

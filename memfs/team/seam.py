@@ -31,9 +31,9 @@ def search(*given: Any, **more: Any) -> Any:
 
 def has_joined(place: Place) -> bool:
     """Tell whether the project of a place has joined a team."""
-    from memfs.team.status import load_status  # only where it is asked for
+    from memfs.team import status  # only where it is asked for
 
-    return load_status(place) is not None
+    return status.load_status(place) is not None
 
 
 def describe_status(place: Place) -> str:

@@ -1,8 +1,4 @@
-"""Search what others shared of this project: beside a local search, and at prompts.
-
-The local answer never waits for longer than that. Secrets are taken out of a question before it
-leaves, and one with a pattern of what is never shared stays here.
-"""
+"""Search what others shared of this project: beside a local search, and at prompts."""
 
 from __future__ import annotations
 
@@ -19,18 +15,9 @@ from memfs.search.prompt_relevance import PromptHit, trim_prompt
 from memfs.search.request import Filter, HitPage, Mode
 from memfs.store import store_paths
 from memfs.store.blocks import Place
-from memfs.team import membership
+from memfs.team import membership, protocol
 from memfs.team.client import TeamClient
 from memfs.team.membership import JoinedProject, TeamAccount
-from memfs.team.protocol import (
-    MOST_HITS,
-    Membership,
-    RecallReply,
-    RecallRequest,
-    SearchReply,
-    TeamHit,
-    TeamSearchRequest,
-)
 from memfs.team.sharing import make_question
 
 if TYPE_CHECKING:
@@ -101,11 +88,11 @@ def _ask(
     unknown = only.tags or only.any_tags or only.projects or only.branches  # to a server
     if not query.strip() or (only.kinds and "message" not in only.kinds) or unknown:
         return []
-    request = TeamSearchRequest(
-        [project.id], query, min(limit, MOST_HITS), [*only.roles], only.since, only.until
+    request = protocol.TeamSearchRequest(
+        [project.id], query, min(limit, protocol.MOST_HITS), [*only.roles], only.since, only.until
     )
     with TeamClient(account.address, account.token, account.ca, TIME) as client:
-        found = client.ask(SearchReply, request).hits
+        found = client.ask(protocol.SearchReply, request).hits
     return [
         _make_hit(each, account.team)
         for each in found
@@ -113,7 +100,7 @@ def _ask(
     ]
 
 
-def _passes(found: TeamHit, only: Filter) -> bool:
+def _passes(found: protocol.TeamHit, only: Filter) -> bool:
     """Tell whether a hit passes what the server does not know of a filter."""
     return (
         (not only.hosts or found.host in only.hosts)
@@ -122,7 +109,7 @@ def _passes(found: TeamHit, only: Filter) -> bool:
     )
 
 
-def _make_hit(found: TeamHit, team: str) -> Hit:
+def _make_hit(found: protocol.TeamHit, team: str) -> Hit:
     return Hit(
         found.id,
         "message",
@@ -158,7 +145,7 @@ class TeamRecall:
         client, _ = self._connect()
         began = time.monotonic()
         if client is not None:
-            client.ask(Membership)
+            client.ask(protocol.Membership)
         return time.monotonic() - began
 
     def ask(self, prompt: str, session: str, shown: list[str]) -> list[PromptHit]:
@@ -173,9 +160,11 @@ class TeamRecall:
         question = make_question(user, prompt)
         if not question:
             return []
-        request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
+        request = protocol.RecallRequest(
+            [project], trim_prompt(question), session, shown[-_MOST_SHOWN:]
+        )
         found = []
-        for answer in client.ask(RecallReply, request).answers:
+        for answer in client.ask(protocol.RecallReply, request).answers:
             if answer.ids:
                 role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
                 found.append(PromptHit("team", role, answer.at, answer.ids, answer.reason))

@@ -1,7 +1,4 @@
-"""`memfs team serve` and what an administrator does: the commands of the server's side.
-
-PostgreSQL's driver comes with an extra, and is loaded with the first command that needs it.
-"""
+"""`memfs team serve` and what an administrator does: the commands of the server's side."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What of the sessions in recall is shared with a team, computed from the rules of its user.
-
-Nothing is queued: a message is shared as long as recall has it and the rules name it.
-"""
+"""What of the sessions in recall is shared with a team by the rules now: nothing is queued."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from memfs.ipc.client import VERSION
 from memfs.store import recall, session_outcomes
 from memfs.store.store_paths import Store
 from memfs.team import membership
-from memfs.team.membership import JoinedProject, SessionName, SharingRules
+from memfs.team.membership import JoinedProject, SessionName
 from memfs.team.protocol import LONGEST, SharedMessage, compute_id
 
 SIDE = ".agent-"  # in the names of subagents' recall files
@@ -126,17 +123,17 @@ class SharedScope:
         solved = self._solved.get(name[1], ())
         return SessionChoice(tuple(sorted(ranges)), solved) if ranges or solved else None
 
-    def select(self, path: str, choice: SessionChoice) -> Selection:
-        """Return what reads the shared messages of a recall file."""
-        return Selection(path, choice, self.patterns)
-
     def sign_choice(self, choice: SessionChoice) -> str:
         """Return a hash of all that decides on what is shared of a session."""
         return self._sign(choice.ranges, choice.solved)
 
     def sign_rules(self) -> str:
         """Return a hash of all that decides on what is shared of any session."""
-        return self._sign(_describe_rules(self._rules), sorted(self._solved.items()))
+        rules = self._rules
+        turns = sorted((*each.name, each.first, each.last, each.tools) for each in rules.sessions)
+        withheld = sorted(each.name for each in rules.withheld)
+        found = [rules.base, rules.tools, turns, withheld, bool(rules.shown_at)]
+        return self._sign(found, sorted(self._solved.items()))
 
     def _sign(self, *decisive: object) -> str:
         said = json.dumps([self._mark, *decisive])
@@ -166,12 +163,6 @@ def make_question(user: Store, text: str) -> str | None:
     if TextPatterns(membership.load_patterns(user)).match(text):
         return None
     return make_storable(privacy.storable(text))
-
-
-def _describe_rules(rules: SharingRules) -> list[object]:
-    turns = sorted((*each.name, each.first, each.last, each.tools) for each in rules.sessions)
-    withheld = sorted(each.name for each in rules.withheld)
-    return [rules.base, rules.tools, turns, withheld, bool(rules.shown_at)]
 
 
 def _list_solved(store: Store) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,4 @@
-"""How a joined project stands, from files alone: what is shared, what waits, the last contact.
-
-It opens what was written since the last run, and asks no server.
-"""
+"""How a joined project stands, from files alone: what is shared, what waits, the last contact."""
 
 from __future__ import annotations
 
@@ -20,7 +17,6 @@ from memfs.team.outbox import ServerContact, TeamOutbox
 from memfs.team.sharing import SIDE, SharedScope
 
 _SLACK = 50_000_000  # nanoseconds by which a file's time may be behind the clock
-_AWAY = "last reached at"
 
 
 @dataclass(frozen=True)
@@ -111,7 +107,10 @@ def describe_status(found: TeamStatus) -> str:
     if found.waits:
         parts.append(f"waits: {describe_waiting(found)}")
     if contact.error:
-        away = f", {_AWAY} {contact.reached_at}" if contact.away and contact.reached_at else ""
+        parts.append(contact.error)
+        away = (
+            f", last reached at {contact.reached_at}" if contact.away and contact.reached_at else ""
+        )
         parts.append(f"{contact.error}{away}")
     if found.refused:
         parts.append(f"the server refused {format_count(len(found.refused), 'message')}")
@@ -133,7 +132,6 @@ def find_store(project: JoinedProject) -> Store | None:
 
 
 def _count_waiting(store: Store, scope: SharedScope, outbox: TeamOutbox, since: int) -> int:
-    """Count the sessions that were written, or forgotten, since the last run."""
     top = f"{store.local}/recall"
     count = 0
     for host in _list_folders(top):
@@ -151,7 +149,6 @@ def _count_waiting(store: Store, scope: SharedScope, outbox: TeamOutbox, since: 
 
 
 def _is_waiting(path: str, scope: SharedScope, outbox: TeamOutbox) -> bool:
-    """Tell whether a recall file is another than the one that was compared last."""
     first = next(recall.messages(path), None)
     if first is None or scope.find_choice((first.host, first.session)) is None:
         return False

@@ -1,8 +1,4 @@
-"""Upload what is shared with a team, and take back what is not any more: one run.
-
-A run compares what the rules share with the ids that the server has, and sends the difference. It
-may be killed at any moment, and lose any answer: the next one ends with the same.
-"""
+"""One upload: the difference between what is shared with a team and what its server has."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -20,22 +16,10 @@ from memfs.files import logs, signatures
 from memfs.ipc.client import VERSION
 from memfs.store import clock, lock, message_records, store_paths
 from memfs.store.store_paths import Store
-from memfs.team import membership
+from memfs.team import membership, protocol
 from memfs.team.client import TeamClient, TeamError
 from memfs.team.membership import JoinedProject, SessionName
 from memfs.team.outbox import SentSession, ServerContact, TeamOutbox
-from memfs.team.protocol import (
-    MOST_BYTES,
-    MOST_IDS,
-    MOST_MESSAGES,
-    Membership,
-    PushReply,
-    PushRequest,
-    RetractReply,
-    RetractRequest,
-    SharedMessage,
-    SharedSession,
-)
 from memfs.team.sharing import Selection, SessionChoice, SharedScope, make_storable
 from memfs.team.status import find_store
 
@@ -60,8 +44,9 @@ class _RulesChangedError(Exception):
 def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
     """Send what is shared of a store's recall, and take back what is not any more.
 
-    `wait` is how long another process that does it is waited for. The contact is noted, whatever
-    comes of it. Raises `TeamError`, `LockedError` and `StoreError`; what was sent before stays.
+    It may be killed at any moment, and lose any answer: the next one ends with the same. `wait` is
+    how long another process that does it is waited for. The contact is noted, whatever comes of it.
+    Raises `TeamError`, `LockedError` and `StoreError`; what was sent before stays.
     """
     project = membership.load_project(user, store.local)
     if project is None:
@@ -104,18 +89,7 @@ def _upload(user: Store, store: Store, key: str, report: UploadReport) -> None:
         return
 
 
-@dataclass
-class _Session:
-    """A session of which messages are sent, and those that are not acknowledged yet."""
-
-    name: SessionName
-    selection: Selection
-    after: SentSession | None = None  # what is known once all of it was read
-    waiting: set[str] = field(default_factory=set)
-    is_told: bool = False  # a message went, and branch and title with it
-
-
-_Outgoing = tuple[_Session, SharedMessage]
+_Outgoing = tuple[SessionName, Selection, protocol.SharedMessage]
 
 
 class _Run:
@@ -138,6 +112,7 @@ class _Run:
         self._scope = SharedScope(user, store, project)
         self._client: TeamClient | None = None
         self._batch: list[_Outgoing] = []
+        self._compared: list[SentSession] = []  # known once the batch is acknowledged
         self._bytes = 0  # of its texts
         self._malformed = 0  # messages that were refused by themselves
         self._refusals = outbox.load_refusals()
@@ -177,28 +152,28 @@ class _Run:
         is_same = sent.rules == rules and not flight
         if is_same and sent.signature == str(sign):
             return
-        selection = self._scope.select(path, choice)
+        selection = Selection(path, choice, self._scope.patterns)
         # What was solved may be another message once there are more.
         is_longer = is_same and not choice.solved and _only_grew(path, sent, sign)
         if is_longer:
             selection.end, selection.turn, selection.ordinal = sent.offset, sent.turn, sent.ordinal
             selection.branch, selection.title = sent.branch, sent.title
-        session = _Session(name, selection)
         ids = self._outbox.load_ids(name)
         self._outbox.land(name, flight & ids)  # they were acknowledged right before an end
-        wanted, first = set[str](), None
+        wanted, first, is_told = set[str](), None, False
         for message in selection.read_messages():
             first = first or message
             wanted.add(message.id)
             if message.id not in ids:
-                self._add(session, message)
+                self._add((name, selection, message))
+                is_told = True
         changed = (selection.branch, selection.title) != (sent.branch, sent.title)
-        if first and changed and not session.is_told:
-            self._add(session, first)  # the title may be of a prompt that is shared no more
+        if first and changed and not is_told:
+            self._add((name, selection, first))  # the title may be of what is shared no more
         if not is_longer and (ids | flight) - wanted:
             self._push()
             self._retract(name, (ids | flight) - wanted, whole=not wanted)
-        session.after = SentSession(
+        session = SentSession(
             *name,
             rules,
             selection.end,
@@ -209,23 +184,26 @@ class _Run:
             selection.branch,
             selection.title,
         )
-        self._finish(session)
-
-    def _add(self, session: _Session, message: SharedMessage) -> None:
-        """Add a message to the next batch, and send that when it is full."""
-        size = len(message.text.encode())
-        if len(self._batch) == MOST_MESSAGES or self._bytes + size > MOST_BYTES:
+        self._compared.append(session)
+        if not self._batch:
             self._push()
-        self._batch.append((session, message))
-        session.waiting.add(message.id)
-        session.is_told = True
+
+    def _add(self, outgoing: _Outgoing) -> None:
+        size = len(outgoing[2].text.encode())
+        is_full = len(self._batch) == protocol.MOST_MESSAGES
+        if is_full or self._bytes + size > protocol.MOST_BYTES:
+            self._push()
+        self._batch.append(outgoing)
         self._bytes += size
 
     def _push(self) -> None:
-        """Send the batch, if there is one."""
+        """Send the batch, if there is one, and note the sessions that end with it."""
         batch, self._batch, self._bytes = self._batch, [], 0
         if batch:
             self._push_or_split(batch)
+        for session in self._compared:
+            self._outbox.save_session(session)
+        self._compared.clear()
 
     def _push_or_split(self, batch: list[_Outgoing]) -> None:
         """Send a batch; where the server does not take it, find the messages it does not take."""
@@ -240,31 +218,30 @@ class _Run:
                 self._push_or_split(batch[:half])
                 self._push_or_split(batch[half:])
                 return
-            session, message = batch[0]
+            ((name, _, message),) = batch
             self._refuse({message.id: error.message})
-            self._note_answer([session], {session.name: {message.id}})
+            self._outbox.add_ids(name, {message.id})
 
     def _push_batch(self, batch: list[_Outgoing]) -> None:
-        """Send a batch, and note what the server acknowledged."""
         client = self._open_client()
-        sessions = list({session.name: session for session, _ in batch}.values())
-        ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
-        for name in ids:
+        selections = {name: selection for name, selection, _ in batch}
+        ids = {each: {m.id for name, _, m in batch if name == each} for each in selections}
+        sessions = []
+        for name, selection in selections.items():
             self._invalidate(name)
-        places = {name: place for place, name in enumerate(ids)}
-        shared = []
-        for each in sessions:
-            host, ident = map(make_storable, each.name)
-            shared.append(SharedSession(host, ident, each.selection.branch, each.selection.title))
-        messages = [replace(message, of=places[session.name]) for session, message in batch]
+            host, ident = map(make_storable, name)
+            sessions.append(protocol.SharedSession(host, ident, selection.branch, selection.title))
+        places = {name: place for place, name in enumerate(selections)}
+        messages = [replace(message, of=places[name]) for name, _, message in batch]
         stamp = self._outbox.take_stamp(ids)
-        request = PushRequest(self._project.id, stamp, VERSION, shared, messages)
-        reply = client.ask(PushReply, request)
+        request = protocol.PushRequest(self._project.id, stamp, VERSION, sessions, messages)
+        reply = client.ask(protocol.PushReply, request)
         self._reached = clock.now()
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
         self._refuse({each.id: each.why for each in reply.refused})
-        self._note_answer(sessions, ids)
+        for name, some in ids.items():  # it answered for all, whatever it said of each
+            self._outbox.add_ids(name, some)
 
     def _refuse(self, refusals: dict[str, str]) -> None:
         """Note messages that the server did not take, and why: they are not sent again."""
@@ -272,18 +249,6 @@ class _Run:
             self._refusals |= refusals
             self._outbox.save_refusals(self._refusals)
             self._report.refused += len(refusals)
-
-    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[str]]) -> None:
-        """Note that the server answered for messages, whatever it said of each."""
-        for session in sessions:
-            self._outbox.add_ids(session.name, ids[session.name])
-            session.waiting -= ids[session.name]
-            self._finish(session)
-
-    def _finish(self, session: _Session) -> None:
-        """Note that a session was compared, once all of it was read and acknowledged."""
-        if session.after is not None and not session.waiting:
-            self._outbox.save_session(session.after)
 
     def _invalidate(self, name: SessionName) -> None:
         """Note that something of a session is about to change at the server."""
@@ -298,15 +263,15 @@ class _Run:
         """
         client = self._open_client()
         self._invalidate(name)
-        listed, step = sorted(ids), max(1, len(ids)) if whole else MOST_IDS
+        listed, step = sorted(ids), max(1, len(ids)) if whole else protocol.MOST_IDS
         for first in range(0, max(1, len(listed)), step):
             some = listed[first : first + step]
             stamp = self._outbox.take_stamp({name: {*some}})
             self._outbox.replace_ids(name, self._outbox.load_ids(name).difference(some))
             host, ident = map(make_storable, name)
             named = [] if whole else some
-            request = RetractRequest(self._project.id, stamp, host, ident, named)
-            self._report.removed += client.ask(RetractReply, request).removed
+            request = protocol.RetractRequest(self._project.id, stamp, host, ident, named)
+            self._report.removed += client.ask(protocol.RetractReply, request).removed
             self._reached = clock.now()
             self._outbox.land(name, some)
         if [each for each in ids if self._refusals.pop(each, "")]:
@@ -321,7 +286,9 @@ class _Run:
             raise _RulesChangedError
         if self._client is None:
             client = self._client = open_client(self._user, self._project.address)
-            if all(each.id != self._project.id for each in client.ask(Membership).projects):
+            if all(
+                each.id != self._project.id for each in client.ask(protocol.Membership).projects
+            ):
                 raise TeamError(
                     f"you have no access to {self._project.name} any more",
                     "ask whoever runs the team's server",

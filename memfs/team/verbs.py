@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -31,16 +31,14 @@ from memfs.team.membership import (
 )
 from memfs.team.outbox import TeamOutbox
 from memfs.team.protocol import Membership, PurgeReply, PurgeRequest, TeamProject, hash_origin
-from memfs.team.sharing import SharedScope
+from memfs.team.sharing import Selection, SharedScope
 from memfs.team.status import find_store
 from memfs.team.upload import UploadReport, open_client, upload
 
-__all__ = ["Base"]
 _WRITER = "writer"
 
 
-@dataclass(frozen=True)
-class JoinOutcome:
+class JoinOutcome(NamedTuple):
     """A project that was joined, and the projects that the token opens. `note`: what looks odd."""
 
     project: JoinedProject
@@ -48,8 +46,7 @@ class JoinOutcome:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class PlannedSession:
+class PlannedSession(NamedTuple):
     """A session of which messages would be shared: how many, and the bytes of their texts.
 
     `at` is the time of the first of them, `prompt` the first prompt among them.
@@ -63,8 +60,7 @@ class PlannedSession:
     bytes: int
 
 
-@dataclass(frozen=True)
-class SharingPlan:
+class SharingPlan(NamedTuple):
     """What would go, session by session, the latest first; and counts of what not, by reason."""
 
     project: JoinedProject
@@ -81,8 +77,7 @@ class SharingPlan:
         return sum(each.bytes for each in self.sessions)
 
 
-@dataclass(frozen=True)
-class SendOutcome:
+class SendOutcome(NamedTuple):
     """What a change of the rules came to: what was sent and taken back, or why that waits."""
 
     report: UploadReport
@@ -127,12 +122,6 @@ def join_project(
     named = find_hint(place)
     note = f"the project's configuration names another team: {named}"
     return JoinOutcome(joined, account, note if named not in ("", found.team) else "")
-
-
-def has_token(place: Place, url: str) -> bool:
-    """Tell whether a token is stored for a server."""
-    user, _ = _require_stores(place)
-    return membership.load_account(user, str(parse_address(url))) is not None
 
 
 def find_hint(place: Place) -> str:
@@ -180,7 +169,7 @@ def plan_sharing(
         choice = scope.find_choice(name) if names is None or name in names else None
         if choice is None:
             continue
-        selection = scope.select(path, choice)
+        selection = Selection(path, choice, scope.patterns)
         at, count, size = "", 0, 0
         for message in selection.read_messages():
             at, count, size = at or message.at, count + 1, size + len(message.text.encode())
@@ -226,11 +215,6 @@ def unshare(place: Place, session: str, origin: Origin) -> SendOutcome:
     return _change_rules(place, withhold)
 
 
-def list_patterns(place: Place) -> list[str]:
-    """Return the patterns of what is never shared."""
-    return membership.load_patterns(place.store("user"))
-
-
 def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> SendOutcome:
     """Add a pattern of what is never shared, or remove it; messages that have it are taken back.
 
@@ -250,11 +234,11 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
         membership.save_patterns(user, rest if remove else [*rest, pattern])
     report, waits = UploadReport(), ""
     for project in membership.list_joined_projects(user)[0]:
-        store = find_store(project)
-        done = _send(user, store) if store else SendOutcome(UploadReport())
-        report.removed += done.report.removed
-        report.stored += done.report.stored
-        waits = waits or done.waits
+        if store := find_store(project):
+            done = _send(user, store)
+            report.removed += done.report.removed
+            report.stored += done.report.stored
+            waits = waits or done.waits
     return SendOutcome(report, waits)
 
 
@@ -280,24 +264,19 @@ def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | 
             membership.save_project(user, replace(project, rules=rules))
         else:
             membership.remove_project(user, project)
+    gone = None
     with lock.hold_lock(user, name=outbox.lock):
-        gone = None
         if purge:
-            gone = _purge(user, project)
+            try:
+                with open_client(user, project.address) as client:
+                    gone = client.ask(PurgeReply, PurgeRequest(project.id))
+            except MemfsError as error:
+                error.message += "; this project has not left yet, but shares nothing any more"
+                raise
             with membership.hold_membership(user):
                 membership.remove_project(user, project)
         outbox.remove()
     return gone
-
-
-def _purge(user: Store, project: JoinedProject) -> PurgeReply:
-    """Delete all of the member's at the server. An error says what that leaves."""
-    try:
-        with open_client(user, project.address) as client:
-            return client.ask(PurgeReply, PurgeRequest(project.id))
-    except MemfsError as error:
-        error.message += "; this project has not left yet, but shares nothing any more"
-        raise
 
 
 def require_person(origin: Origin, what: str) -> None:
@@ -309,7 +288,6 @@ def require_person(origin: Origin, what: str) -> None:
 
 
 def _require_stores(place: Place) -> tuple[Store, Store]:
-    """Return the user's store and the project's. Raises `StoreError`."""
     return place.store("user"), place.store("project")
 
 
@@ -322,7 +300,6 @@ def _require_joined(place: Place) -> tuple[Store, Store, JoinedProject]:
 
 
 def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
-    """Return the team's project that is named, else the one with the repository of a store."""
     names = ", ".join(each.name for each in found.projects) or "none"
     hint = f"--project NAME; the token opens: {names}"
     if name:
@@ -330,19 +307,13 @@ def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
         if not chosen:
             raise NotFoundError(f"{found.team} has no project '{name}' for you", hint)
         return chosen[0]
-    origins = _list_origins(store)
+    said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
+    origins = {hash_origin(line.partition(" ")[2]) for line in said.splitlines()} - {""}
     chosen = [each for each in found.projects if origins & set(each.origins)]
     if len(chosen) != 1:
         what = "several projects" if chosen else "no project"
         raise NotFoundError(f"{found.team} has {what} with this repository", hint)
     return chosen[0]
-
-
-def _list_origins(store: Store) -> set[str]:
-    """Return the hashes of the addresses of a store's git remotes."""
-    said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
-    addresses = (line.partition(" ")[2] for line in said.splitlines())
-    return {hash_origin(each) for each in addresses} - {""}
 
 
 def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) -> SessionName:
@@ -359,7 +330,6 @@ def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) 
 
 
 def _change_rules(place: Place, change: Callable[[SharingRules], SharingRules]) -> SendOutcome:
-    """Change what is shared of a project, and send the difference."""
     user, store, _ = _require_joined(place)
     with membership.hold_membership(user):
         project = _require_joined(place)[2]

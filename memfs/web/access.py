@@ -167,7 +167,7 @@ class Guard:
         if method == _CHANGING and (origin != own or site not in (None, "same-origin")):
             return _refuse_sender("form")
         if method != _CHANGING and (origin not in (None, own) or site not in _ASKERS):
-            return _refuse_sender("question")
+            return _refuse_sender("request")
         known = _list_cookies(headers.get("cookie", ""), access.cookie_name)
         inside = f"{scope['path']}/".startswith(f"{access.root}/")
         if not inside or not any(_is_same(each, access.cookie) for each in known):
@@ -198,18 +198,17 @@ class Guard:
         if form is None:
             return PlainTextResponse(f"a form has at most {LARGEST >> 20} MB", 413)
         if not _is_same(form.get(FORM_FIELD, ""), self._access.form_token):
-            return PlainTextResponse("this form is of an earlier start: load its page again", 403)
+            return PlainTextResponse("this form is from an earlier start: reload its page", 403)
         return None
 
 
 def _is_door(scope: Scope) -> bool:
-    """Tell whether a request brings a ticket."""
     return bool(scope["path"] == OPEN and scope["method"] == _CHANGING)
 
 
 def _refuse_sender(what: str) -> Response:
     return PlainTextResponse(
-        f"another page sent this {what}, or the browser does not say who did", 403
+        f"another page sent this {what}, or the browser does not say which page", 403
     )
 
 

@@ -228,14 +228,12 @@ def _format_day(at: str) -> str:
 
 
 def _format_time(at: str) -> Markup:
-    """Return a time as an element that says it whole."""
     if formats.parse(at) is None:
         return escape(at or "date unknown")
     return Markup('<time datetime="{}">{}</time>').format(at, formats.format_time(at))
 
 
 def _format_ago(at: str) -> Markup:
-    """Return how long ago a time was, as an element that says it whole."""
     if formats.parse(at) is None:
         return escape(at or "date unknown")
     age = formats.format_age(at, clock.moment(), days=31)
@@ -256,7 +254,6 @@ def show_raw(text: str) -> Markup:
 
 
 def _measure_text(text: str) -> str:
-    """Return how long a text is, and what of it is shown as escapes."""
     unseen = [piece for piece, is_escape in split_visible(text) if is_escape]
     parts = [format_count(len(text), "character")]
     if unseen:
@@ -267,12 +264,10 @@ def _measure_text(text: str) -> str:
 
 
 def _mask_secrets(text: str) -> str:
-    """Return a text with secrets redacted, and with characters shown that hide or turn text."""
     return reveal_hidden(redact(text))
 
 
 def _mark_diff(text: str) -> Markup:
-    """Return a unified diff with a mark on each line that came or went."""
     lines = []
     for number, line in enumerate(text.removesuffix("\n").split("\n")):
         heading = line.startswith("@@") or (number < 2 and line.startswith(("+++", "---")))
@@ -286,7 +281,6 @@ def _cut_snippet(text: str, words: str) -> str:
 
 
 def _mark_words(text: str, query: str) -> Markup:
-    """Return a text with the words of a query marked."""
     plain = (word.strip(".,;:!?()\"'") for word in query.split())
     words = [re.escape(word) for word in plain if word and word.lower() not in _UNMARKED]
     if not words:
@@ -300,7 +294,6 @@ def _mark_words(text: str, query: str) -> Markup:
 
 @functools.lru_cache(2_000)  # messages: most of a page that renews itself are as they were
 def _render_marked(text: str, query: str) -> Markup:
-    """Return a message with its Markdown rendered, and with the words of a query marked."""
     return render_markdown(text, functools.partial(_mark_words, query=query))
 
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.web.access import ADDRESS, Access, Guard
@@ -56,10 +56,9 @@ class PageServer:
         self.access = Access(self._listener.getsockname()[1], read_only=read_only)
         self.projects = [Project(folder) for folder in folders]
         site = Site(self.projects, home, self.access)
-        self._used = _LastUse(make_application(site))
         config = uvicorn.Config(
-            self._used, log_level="error", access_log=False, lifespan="off", server_header=False,
-            proxy_headers=False, timeout_graceful_shutdown=1,
+            make_application(site), log_level="error", access_log=False, lifespan="off",
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
 
@@ -77,7 +76,7 @@ class PageServer:
         self._server.should_exit = True
 
     async def _run(self, idle: float) -> None:
-        watching = asyncio.create_task(_end_when_idle(self._server, self._used, idle))
+        watching = asyncio.create_task(_end_when_idle(self._server, idle))
         await self._server.serve(sockets=[self._listener])
         watching.cancel()
 
@@ -94,28 +93,14 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-class _LastUse:
-    """Notes when the page was used last, and how many requests are open."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self.at, self.open = time.monotonic(), 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        self.open += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self.open -= 1
-            self.at = time.monotonic()
-
-
-async def _end_when_idle(server: uvicorn.Server, used: _LastUse, idle: float) -> None:
+async def _end_when_idle(server: uvicorn.Server, idle: float) -> None:
     """End the server once nobody looks: an open page keeps it by its news."""
+    state, used, count = server.server_state, time.monotonic(), 0
     while not server.should_exit:
         await asyncio.sleep(min(_LOOK, idle))
-        if not used.open and time.monotonic() - used.at > idle:
+        if state.tasks or state.total_requests != count:
+            used, count = time.monotonic(), state.total_requests
+        elif time.monotonic() - used > idle:
             server.should_exit = True
 
 

@@ -6,19 +6,29 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from memfs.agent.endpoint import select_endpoint
-from memfs.agent.model import ModelError, ModelRequest, RefusedError, UserPrompt
+from memfs.agent.model import (
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    RefusedError,
+    SystemNote,
+    TokenUsage,
+    UserPrompt,
+)
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.store import config_file
 from memfs.store.blocks import Place
+from memfs.tools.calls import ToolCall
+from memfs.tools.definition import Tool
 from tests.agent.conftest import Connect, Evaluate, Serve
-from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say
+from tests.agent.scripted_endpoint import Asked, Json, Raw, Rule, Say, messages
 from tests.cli.conftest import Run
 
 Ask = Callable[[Rule], str]
@@ -246,3 +256,69 @@ def test_without_the_openai_package_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "openai", None)
     told = "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n"
     assert evaluate("http://localhost:1/v1", *SMALL) == (1, "", told)
+
+
+def stream(deltas: Sequence[Json], *more: Json) -> Raw:
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    lines = [*(f"data: {json.dumps(each)}" for each in (*chunks, *more)), "data: [DONE]", ""]
+    return Raw(200, "\n\n".join(lines), {"Content-Type": "text/event-stream"})
+
+
+def test_an_answer_comes_piece_by_piece(serve: Serve, connect: Connect) -> None:
+    first: Json = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x"'}}
+    second: Json = {"index": 0, "function": {"arguments": ": 1}"}}
+    said: list[Json] = [{"content": "Hel"}, {"content": "lo"}]
+    called: list[Json] = [{"tool_calls": [first]}, {"tool_calls": [second]}]
+    usage: Json = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    server = serve([stream([*said, *called], usage)])
+    asked = connect(server.url)
+    pieces: list[str] = []
+    answer = asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append)
+    assert pieces == ["Hel", "lo"]
+    assert answer == ModelAnswer("Hello", (ToolCall("f", {"x": 1}, "a"),), TokenUsage(7, 2))
+    assert server.asked[0].body["stream"] is True
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        (["Noted.\n", "<tool", "_call>{}", "</tool_call>"], ["Noted."]),
+        (["a\n``", "`json\n[1]\n```\nb\n"], ["a\n", "```json\n[1]\n```\nb"]),
+        (["a < b, ", "and on"], ["a < b, ", "and on"]),
+    ],
+)
+def test_what_may_be_a_call_is_not_shown_as_it_comes(
+    serve: Serve, connect: Connect, pieces: list[str], told: list[str]
+) -> None:
+    call = '{"name": "f", "arguments": {}}'
+    answer = stream([{"content": each.replace("{}", call)} for each in pieces])
+    asked = connect(serve([answer]).url)
+    shown: list[str] = []
+    tool = Tool("f", "", "read", (), lambda _context, _arguments: "")
+    asked.ask(ModelRequest("", [UserPrompt("Hi")], [tool]), shown.append)
+    assert "".join(shown).strip() == "".join(told)
+
+
+def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve, connect: Connect) -> None:
+    asked = connect(serve([Say("Hello")]).url)
+    pieces: list[str] = []
+    assert asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append).text == "Hello"
+    assert pieces == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ("Unsupported parameter 'max_tokens': 'max_completion_tokens'", "max_completion_tokens"),
+        ("System message must be at the beginning", "max_tokens"),
+    ],
+)
+def test_what_an_endpoint_does_not_know_is_done_without(
+    serve: Serve, connect: Connect, said: str, key: str
+) -> None:
+    server = serve([Raw(400, json.dumps({"error": {"message": said}})), Say("Hello")])
+    request = ModelRequest("", [SystemNote("Summary"), UserPrompt("Hi")], (), 9)
+    assert connect(server.url).ask(request).text == "Hello"
+    body = server.asked[1].body
+    assert body[key] == 9
+    assert messages(body)[1]["role"] == ("user" if "System" in said else "system")

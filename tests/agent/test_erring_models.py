@@ -253,13 +253,19 @@ def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> N
     assert "error: the model did not finish after 3 answers" in shown.err
 
 
-def test_another_task_archives_what_the_former_one_left(talk: Talk, memfs: Run) -> None:
+def test_another_task_archives_what_the_former_one_left(
+    talk: Talk, memfs: Run, place: Place
+) -> None:
     notes = "The retry budget of the payment client is 30 seconds.\nCurrently reading retry.py."
     answer = Say("Noted.", (append(notes, "working"),))
     talk([answer], "Fix the retry test.", "--session", "one")
     prompt = "New task: write the invoice numbering of the billing service"
     talk([Say("Sure.")], prompt, "--session", "one")
     assert "30 seconds" not in talk.asked[0].system
+    found = blocks.get(Place(place.project, place.user, "one"), "working")
+    assert (found.value, found.paged_out) == ("", True)
+    entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
+    assert entry["op"] == "page-out"
     assert "30 seconds" in memfs("archive", "list").out
     assert "retry.py" not in memfs("archive", "list").out
 

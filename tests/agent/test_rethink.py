@@ -11,6 +11,8 @@ from tests.agent.conftest import Use
 from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
+TIDY = "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
+
 
 def clutter(memfs: Run) -> None:
     lines = ("Name: Alice", "Editor: vim", "editor: helix", "Lives in Rome", "Lives in Rome.")
@@ -29,12 +31,9 @@ def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
     )
     for line in cluttered:
         memfs("edit", "human", "--append", line)
-    assert (
-        memfs("rethink", "human").err
-        == "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
-    )
+    assert memfs("rethink", "human").err == TIDY
     tidy = "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
-    asked = use([Say(tidy)])
+    asked = use([Say(f"```\n{tidy}\n```")])
     assert memfs("rethink", "human").out == (
         "--- a/human\n+++ b/human\n@@ -1,6 +1,4 @@\n Name: Alice\n"
         "-Prefers Python\n-Actually prefers TypeScript now\n-Works at Acme Corp\n"
@@ -42,13 +41,13 @@ def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
         "+Prefers TypeScript (earlier: Python)\n+Works at Beta Inc\n Likes hiking\n"
     )
     prompt = str(asked[0].body["messages"])
-    assert all(line in prompt for line in cluttered)
-    memfs("rethink", "human", "--apply")
+    assert all(line in prompt for line in (*cluttered, "At most 5,000 characters"))
+    assert "written by" not in memfs("rethink", "human", "--apply").err
     assert blocks.get(place, "human").value == tidy
     assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
 
 
-def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
+def test_rules_propose_and_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
     clutter(memfs)
     shown = memfs("rethink", "human")
     assert shown.out == (
@@ -57,39 +56,27 @@ def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
     )
     assert shown.err == "written by rules, no model; memfs rethink human --apply writes it\n"
     assert "Rome." in blocks.get(place, "human").value
-
-
-def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
-    clutter(memfs)
     shown = memfs("rethink", "human", "--apply")
     assert "✓ user:human version 3: rethink, 51 of 5,000 characters" in shown.err
     assert blocks.get(place, "human").value == (
         "Name: Alice\nEditor: vim\neditor: helix\nLives in Rome"
     )
-    assert (
-        memfs("rethink", "human").err
-        == "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
-    )
+    assert memfs("rethink", "human").err == TIDY
 
 
-def test_a_configured_model_writes_it(use: Use, memfs: Run, place: Place) -> None:
-    clutter(memfs)
-    asked = use([Say("```\nAlice uses helix.\n```")])
-    shown = memfs("rethink", "human", "--apply")
-    assert "written by" not in shown.err
-    assert blocks.get(place, "human").value == "Alice uses helix."
-    prompt = str(asked[0].body["messages"])
-    assert "Editor: vim" in prompt
-    assert "At most 5,000 characters" in prompt
-
-
-def test_a_model_that_fails_is_done_without(use: Use, memfs: Run, place: Place) -> None:
+def test_a_model_that_fails_is_done_without_and_rules_are_not_applied_in_its_place(
+    use: Use, memfs: Run, place: Place
+) -> None:
     clutter(memfs)
     use([Raw(400, '{"error": {"message": "no"}}')])
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
     assert "written by rules, no model" in shown.err
+    assert memfs("rethink", "human", "--apply").code == 1
+    assert "Rome." in blocks.get(place, "human").value
+    assert memfs("rethink", "human", "--apply", "--no-model").code == 0
+    assert "Rome." not in blocks.get(place, "human").value
 
 
 def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: Place) -> None:
@@ -104,12 +91,3 @@ def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: 
     assert shown.code == 1
     assert "it was changed meanwhile" in shown.err
     assert "IMPORTANT" in blocks.get(place, "human").value
-
-
-def test_rules_are_not_applied_in_a_models_place(use: Use, memfs: Run, place: Place) -> None:
-    clutter(memfs)
-    use([Raw(400, '{"error": {"message": "no"}}')])
-    assert memfs("rethink", "human", "--apply").code == 1
-    assert "Rome." in blocks.get(place, "human").value
-    assert memfs("rethink", "human", "--apply", "--no-model").code == 0
-    assert "Rome." not in blocks.get(place, "human").value

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,8 @@ from memfs.core.records import Message, Origin
 from memfs.ops import brief, edit, ingest
 from memfs.store import archive, blocks, proposals
 from memfs.store.blocks import Place
-from tests.agent.conftest import Use, configure
-from tests.agent.scripted_endpoint import Asked, Raw, Say, Tool, messages
+from tests.agent.conftest import Use
+from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
 from tests.cli.conftest import Run
 from tests.ops.test_session_review import transcript
 
@@ -54,6 +52,14 @@ def heard(place: Place, count: int = 5, session: str = "s1") -> None:
     ingest.ingest_event(Event("claude", STOP, "Stop", session, str(folder), str(path)))
 
 
+@pytest.fixture
+def asked(use: Use, place: Place) -> list[Asked]:
+    """What a model is asked that reviews a session which took place."""
+    found = use(saving, REVIEWED)
+    heard(place)
+    return found
+
+
 def review(place: Place) -> None:
     """Review the session as its end would in the background."""
     reviewer.run_detached(place.home.top, "claude", "s1")
@@ -64,9 +70,7 @@ def start(place: Place, session: str) -> str:
     return brief.run(event).notice
 
 
-def test_a_session_is_reviewed_once(use: Use, home: Path, place: Place, memfs: Run) -> None:
-    asked = use(saving, REVIEWED)
-    heard(place)
+def test_a_session_is_reviewed_once(asked: list[Asked], place: Place, memfs: Run) -> None:
     for _ in range(2):
         review(place)
     assert len(asked) == 2
@@ -79,66 +83,44 @@ def test_a_session_is_reviewed_once(use: Use, home: Path, place: Place, memfs: R
     assert "1 passage" in shown
 
 
-def test_it_is_given_memory_and_the_conversation(use: Use, home: Path, place: Place) -> None:
+def test_it_is_given_memory_and_the_conversation(asked: list[Asked], place: Place) -> None:
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
-    asked = use(saving, REVIEWED)
-    heard(place)
     review(place)
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
     assert "Likes tea." in system
     assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
 
 
-def test_too_few_prompts_are_not_reviewed(use: Use, home: Path, place: Place) -> None:
+def test_too_few_prompts_are_not_reviewed(use: Use, place: Place) -> None:
     asked = use(saving, REVIEWED)
     heard(place, 4)
     review(place)
     assert asked == []
 
 
-def test_what_it_saved_is_told_when_a_session_starts(use: Use, home: Path, place: Place) -> None:
-    use(saving, REVIEWED)
-    heard(place)
+def test_what_it_saved_is_told_when_a_session_starts(asked: list[Asked], place: Place) -> None:
     review(place)
     assert "memfs: the review of session s1 by m saved " in start(place, "s2")
     assert "the review" not in start(place, "s3")
 
 
-def test_what_goes_wrong_is_on_file(use: Use, home: Path, place: Place) -> None:
-    use(lambda _: Raw(401, "{}"), REVIEWED)
-    heard(place)
-    review(place)
-    assert "saved nothing, then failed: " in proposals.list_reviews(place.home)[0].render()
-
-
 def test_memfs_reviews_nothing_it_started_itself(
-    use: Use, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    asked: list[Asked], place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = use(saving, REVIEWED)
-    heard(place)
     monkeypatch.setenv("MEMFS_INSIDE", "1")
     review(place)
     assert asked == []
 
 
-def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, memfs: Run) -> None:
-    call = json.dumps({"name": SAVES[0].name, "arguments": SAVES[0].arguments})
-    script = tmp_path / "model.py"
-    script.write_text(
-        "import sys\nsaid = sys.stdin.read()\n"
-        f"print('Saved.' if '[result ' in said else 'TOOL_CALL ' + {call!r})\n"
-    )
-    configure(home, f"llm: {{command: {sys.executable} {script}}}\n")
-    heard(place)
+def test_a_session_is_reviewed_by_hand(asked: list[Asked], place: Place, memfs: Run) -> None:
     shown = memfs("review", "session", "s1")
-    assert shown.code == 0
-    assert shown.out == "Saved.\n"
+    assert (shown.code, shown.out) == (0, "I saved a name and a rule.\n")
     assert "✓ the review of session s1 by" in shown.err
     assert blocks.get(place, "human").value == "Name: Alice"
 
 
 def test_a_long_conversation_is_cut_at_its_beginning(
-    use: Use, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    use: Use, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
     asked = use(saving, REVIEWED)
@@ -158,7 +140,7 @@ def reflecting(asked: Asked) -> Say:
 
 @pytest.mark.parametrize("in_git", [True, False])
 def test_a_reflection_is_a_proposal(
-    use: Use, in_git: bool, home: Path, place: Place, memfs: Run, repo: Path
+    use: Use, in_git: bool, place: Place, memfs: Run, repo: Path
 ) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!!!")], Origin("user"))
     if in_git:
@@ -192,7 +174,7 @@ def test_a_reflection_is_a_proposal(
     assert told(repo, "worktree", "list").count("\n") == 1
 
 
-def test_a_proposal_is_dropped(use: Use, home: Path, place: Place, memfs: Run) -> None:
+def test_a_proposal_is_dropped(use: Use, place: Place, memfs: Run) -> None:
     use(reflecting, REVIEWED)
     heard(place)
     memfs("review", "reflect")
@@ -208,9 +190,7 @@ def test_a_proposal_is_dropped(use: Use, home: Path, place: Place, memfs: Run) -
     )
 
 
-def test_what_was_edited_meanwhile_stays(use: Use, place: Place, memfs: Run) -> None:
-    use(saving, REVIEWED)
-    heard(place)
+def test_what_was_edited_meanwhile_stays(asked: list[Asked], place: Place, memfs: Run) -> None:
     memfs("review", "reflect")
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
     memfs("review", "accept", proposals.list_pending(place.home)[0].id)
@@ -229,7 +209,7 @@ def test_where_it_is_allowed_it_is_taken_at_once(
     assert blocks.get(place, "human").value == "Name: Alice"
 
 
-def test_a_repository_does_not_allow_it(use: Use, home: Path, place: Place, memfs: Run) -> None:
+def test_a_repository_does_not_allow_it(use: Use, place: Place, memfs: Run) -> None:
     use(saving, REVIEWED)
     config = Path(place.home.root, "config.yaml")
     config.write_text(config.read_text() + "review: {apply: true}\n")
@@ -238,9 +218,9 @@ def test_a_repository_does_not_allow_it(use: Use, home: Path, place: Place, memf
 
 
 def test_what_a_reflection_found_before_it_failed_is_kept(
-    use: Use, home: Path, place: Place, memfs: Run
+    use: Use, place: Place, memfs: Run
 ) -> None:
-    use(lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked), REVIEWED)
+    use([*SAVING, Raw(401, "{}")], REVIEWED)
     heard(place, session="one")
     heard(place, session="two")
     assert "Never deploy on Fridays" in memfs("review", "reflect").out
@@ -253,7 +233,7 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
     assert proposals.list_pending(place.home)[0].sessions == ("two",)
 
 
-def test_no_session_is_left_out(use: Use, home: Path, place: Place, memfs: Run) -> None:
+def test_no_session_is_left_out(use: Use, place: Place, memfs: Run) -> None:
     use(saving, REVIEWED)
     for name in ("one", "two", "three"):
         heard(place, session=name)
@@ -265,12 +245,10 @@ def test_no_session_is_left_out(use: Use, home: Path, place: Place, memfs: Run) 
 
 
 def test_passages_stay_on_the_branch(
-    use: Use, home: Path, place: Place, memfs: Run, repo: Path
+    asked: list[Asked], place: Place, memfs: Run, repo: Path
 ) -> None:
     memfs("archive", "add", "The zephyr gateway listens on port 7741.")
     commit(repo)
-    use(saving, REVIEWED)
-    heard(place)
     memfs("review", "reflect")
     [proposal] = proposals.list_pending(place.home)
     changed = told(repo, "diff", "--name-status", f"HEAD...{proposal.branch}")
@@ -280,10 +258,8 @@ def test_passages_stay_on_the_branch(
 
 
 def test_a_proposal_about_a_block_that_is_gone_is_refused(
-    use: Use, home: Path, place: Place, memfs: Run
+    asked: list[Asked], place: Place, memfs: Run
 ) -> None:
-    use(saving, REVIEWED)
-    heard(place)
     memfs("review", "reflect")
     memfs("delete", "system_rules")
     shown = memfs("review", "accept", proposals.list_pending(place.home)[0].id)
@@ -293,12 +269,21 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     assert blocks.get(place, "human").value == ""
 
 
-def test_what_a_review_saved_before_it_failed_is_told(use: Use, home: Path, place: Place) -> None:
-    use(lambda asked: Raw(401, "{}") if asked.number else saving(asked), REVIEWED)
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([Raw(401, "{}")], "saved nothing, then failed: "),
+        ([SAVING[0], Raw(401, "{}")], "human (append, version 2)"),
+    ],
+)
+def test_what_a_review_saved_before_it_failed_is_told(
+    answers: Rule, told: str, use: Use, place: Place
+) -> None:
+    use(answers, REVIEWED)
     heard(place)
     review(place)
     line = proposals.list_reviews(place.home)[0].render()
-    assert "human (append, version 2)" in line
+    assert told in line
     assert ", then failed: " in line
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -96,6 +97,10 @@ def read_answer(part: str) -> Say:
     return Say(text.strip(), tuple(Tool(name, json.loads(values)) for name, values in given))
 
 
+def take_next(rest: Iterator[Say], _: Asked) -> Say:
+    return next(rest)
+
+
 def test_the_conversations_of_the_page(talk: Talk, memfs: Run) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert memfs("edit", "human", "--append", BEFORE).code == 0
@@ -103,17 +108,12 @@ def test_the_conversations_of_the_page(talk: Talk, memfs: Run) -> None:
     for number, session in enumerate(SESSION.findall(page)):
         parts = PART.findall(session)
         answers = [read_answer(part) for role, part in parts if role == "assistant"]
-        asked: list[Asked] = []
-
-        def rule(each: Asked, asked: list[Asked] = asked, answers: list[Say] = answers) -> Say:
-            asked.append(each)
-            return answers[len(asked) - 1]
-
+        rest = iter(answers)
         for role, prompt in parts:
             if role == "user":
                 words = (prompt.strip(), "--session", f"page-{number}")
-                assert talk(rule, *words, context=CONTEXT).code == 0
-        system, *said = messages(asked[-1].body)
+                assert talk(partial(take_next, rest), *words, context=CONTEXT).code == 0
+        system, *said = messages(talk.asked[-1].body)
         said.append({"role": "assistant", "content": answers[-1].text})
         [block] = BLOCK.findall(parts[-1][1])
         shown = re.search(
@@ -126,3 +126,4 @@ def test_the_conversations_of_the_page(talk: Talk, memfs: Run) -> None:
     if RECORD:
         PAGE.write_text(played, encoding="utf-8")
     assert played == page
+    assert "Google to Anthropic" in memfs("search", "changed jobs", "--json").out

@@ -24,27 +24,31 @@ def test_importing_costs_nothing() -> None:
     assert done.stdout == b"{'memfs'}\n"
 
 
-def test_the_operations() -> None:
-    memory = memfs.open()
-    memory.append("human", "Name: Alice")
-    memory.replace("human", "Alice", "Bob")
-    memory.insert("human", 0, "# Facts")
+def test_the_operations_have_reasons() -> None:
+    memory, why = memfs.open(), "she said so"
+    memory.append("human", "Name: Alice", reason=why)
+    memory.replace("human", "Alice", "Bob", reason=why)
+    memory.insert("human", 0, "# Facts", reason=why)
     assert memory.show("human").value == "# Facts\nName: Bob"
-    memory.remove("human", "# Facts")
-    memory.undo("human")
+    memory.remove("human", "# Facts", reason=why)
+    assert {entry.reason for entry in memory.log("human", 4)} == {why}
+    memory.undo("human", reason="a mistake")
     assert memory.show("human").value == "# Facts\nName: Bob"
     assert memory.show("human", 2).value == "Name: Alice"
-    memory.restore("human", 2)
+    memory.restore("human", 2, reason="it was right")
     assert memory.show("human").value == "Name: Alice"
-    memory.create("api", "The API", "v1", 100)
-    memory.describe("api", limit=200)
-    memory.rethink("api", "v2")
-    memory.rename("api", "services/api")
+    memory.create("api", "The API", "v1", 100, reason=why)
+    memory.describe("api", limit=200, reason=why)
+    memory.rethink("api", "v2", reason=why)
+    memory.rename("api", "services/api", reason=why)
     assert memory.show("services/api").limit == 200
-    memory.delete("services/api")
+    memory.delete("services/api", reason=why)
+    assert why in memory.log("services/api", 1)[0].reason
     assert [block.label for block in memory.blocks()] == ["persona", "system_rules", "human"]
     assert memory.log("human", 1)[0].host == "python"
     assert "Name: Alice" in memory.brief()
+    with pytest.raises(memfs.RejectedError, match="secret"):
+        memory.append("human", "x", reason="ghp_" + "a1B2c3D4e5F6" * 3)
 
 
 def test_a_refusal_is_an_error_with_a_hint() -> None:
@@ -83,26 +87,6 @@ def test_a_memory_that_stays_open_finds_what_it_wrote() -> None:
     memory.warm()
     memory.remove("human", "bakes sourdough")
     assert not [hit for hit in memory.search("sourdough") if "sourdough" in hit.text]
-
-
-def test_edits_have_reasons() -> None:
-    memory = memfs.open()
-    why = "she said so"
-    memory.append("human", "Name: Alice", reason=why)
-    memory.replace("human", "Alice", "Bob", reason=why)
-    memory.insert("human", 0, "# Facts", reason=why)
-    memory.remove("human", "# Facts", reason=why)
-    memory.rethink("human", "Name: Carol", reason=why)
-    memory.describe("human", limit=200, reason=why)
-    assert {entry.reason for entry in memory.log("human", 6)} == {why}
-    memory.undo("human", reason="a mistake")
-    memory.restore("human", 2, reason="it was right")
-    memory.create("api", "The API", reason=why)
-    memory.rename("api", "web", reason=why)
-    memory.delete("web", reason=why)
-    assert why in memory.log("web", 1)[0].reason
-    with pytest.raises(memfs.RejectedError, match="secret"):
-        memory.append("human", "x", reason="ghp_" + "a1B2c3D4e5F6" * 3)
 
 
 def test_values_fit_in_a_line(place: Place) -> None:

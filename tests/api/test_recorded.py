@@ -1,4 +1,4 @@
-"""Transcripts, sessions, facts, exports and imports in Python."""
+"""Transcripts, sessions, facts, exports, imports and data sources in Python."""
 
 from __future__ import annotations
 
@@ -52,18 +52,6 @@ def test_a_transcript_by_its_path(memory: memfs.Memory, home: Path) -> None:
         memory.read_session("6e")
 
 
-def test_a_beginning_of_several_ids(memory: memfs.Memory, home: Path) -> None:
-    [path] = home.glob(f".claude/projects/*/{SESSION}.jsonl")
-    longer = SESSION + "-b"
-    path.with_name("b.jsonl").write_bytes(
-        path.read_bytes().replace(SESSION.encode(), longer.encode())
-    )
-    memory.ingest()
-    with pytest.raises(memfs.NotFoundError, match="several sessions begin with 5e"):
-        memory.read_session("5e")
-    assert len(memory.read_session(SESSION)) == 3
-
-
 def test_an_outcome(memory: memfs.Memory) -> None:
     memory.ingest()
     memory.outcome(SESSION[:8], "failed", why="the tests hang", turn=1)
@@ -114,3 +102,20 @@ def test_an_export_holds_no_secret(memory: memfs.Memory, repo: Path, tmp_path: P
     with pytest.raises(memfs.RejectedError, match=r"a secret would be in it \(blocks/api.md:1\)"):
         memory.export(tmp_path / "memory.zip")
     assert memory.export(tmp_path / "memory.zip", anyway=True).secrets
+
+
+def test_a_source_is_added_synced_and_removed(place: Place, repo: Path) -> None:
+    (repo / "docs").mkdir()
+    (repo / "docs/a.md").write_text("gophers dig\n")
+    with memfs.open(repo) as memory:
+        added = memory.add_source("docs", repo / "docs", globs=["*.md"])
+        assert added.source.globs == ("*.md",)
+        assert added.state == memory.sources()[0].state
+        (repo / "docs/b.md").write_text("herons fish\n")
+        [found] = memory.sync_sources("docs")
+        assert found.state
+        assert found.state.files == 2
+        memory.remove_source("docs")
+        assert memory.sources() == []
+        with pytest.raises(memfs.NotFoundError):
+            memory.sync_sources("docs")

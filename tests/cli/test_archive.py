@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,16 +47,12 @@ def test_one_is_changed_and_keeps_its_id(memfs: Run, ident: str) -> None:
 
 
 def test_an_editors_text_that_is_refused_is_kept(
-    memfs: Run, ident: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memfs: Run, ident: str, editor: Callable[[str], None]
 ) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\necho "$WRITTEN" >"$1"\n')
-    editor.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(editor))
-    monkeypatch.setenv("WRITTEN", "We chose SQLite.")
+    editor('echo "We chose SQLite." >"$1"')
     assert memfs("archive", "edit", ident).code == 0
     assert memfs("archive", "show", ident).out == "We chose SQLite.\n"
-    monkeypatch.setenv("WRITTEN", "key: ghp_" + "a1B2" * 9)
+    editor(f'echo "key: ghp_{"a1B2" * 9}" >"$1"')
     refused = memfs("archive", "edit", ident)
     assert refused.code == 1
     kept = Path(refused.err.rpartition("your text is saved in ")[2].strip())

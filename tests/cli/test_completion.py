@@ -10,7 +10,7 @@ import pytest
 
 from memfs.cli.group import group
 from memfs.store.blocks import Place
-from tests.cli.conftest import Run
+from tests.cli.conftest import SESSION, Run, write_session
 
 Complete = Callable[[str], list[str]]
 
@@ -40,6 +40,10 @@ def test_commands_and_those_in_groups(complete: Complete) -> None:
     assert complete("memfs session f") == ["forget"]
 
 
+def test_the_script_of_a_shell(memfs: Run) -> None:
+    assert "_MEMFS_COMPLETE=bash_complete" in memfs("completion", "bash").out
+
+
 def test_labels_and_their_versions(complete: Complete, memfs: Run) -> None:
     memfs("edit", "human", "--append", "Prefers tea")
     assert complete("memfs show h") == ["human"]
@@ -57,17 +61,9 @@ def test_passages_sources_sessions_keys_and_facts(
     assert complete("memfs source sync d") == ["docs"]
     memfs("static", "add", "limits", "At most 100.")
     assert complete("memfs static show l") == ["limits"]
-    line = {
-        "type": "user",
-        "sessionId": "0a1b2c3d-1111-4222-8333-444455556666",
-        "uuid": "u1",
-        "cwd": str(tmp_path / "repo"),
-        "timestamp": "2026-05-01T09:00:00Z",
-        "message": {"role": "user", "content": "Never deploy the zephyr gateway on Fridays."},
-    }
-    (tmp_path / "said.jsonl").write_text(json.dumps(line) + "\n")
-    memfs("ingest", str(tmp_path / "said.jsonl"))
-    assert complete("memfs session show 0") == ["0a1b2c3d-1111-4222-8333-444455556666"]
+    said = ("user", "Never deploy the zephyr gateway on Fridays.")
+    memfs("ingest", str(write_session(tmp_path / "said.jsonl", tmp_path / "repo", said)))
+    assert complete("memfs session show 0") == [SESSION]
     memfs("facts", "extract")
     facts = json.loads(memfs("facts", "list", "--json").out)
     assert complete("memfs facts accept ") == [fact["id"] for fact in facts]

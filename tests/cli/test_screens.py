@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from memfs.tools import provider_formats, registry
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("place")
+Editor = Callable[[str], None]
 
 
 def test_the_first_minutes(memfs: Run) -> None:
@@ -208,28 +210,14 @@ def test_texts_from_stdin_and_patches(memfs: Run, tmp_path: Path) -> None:
     assert memfs("show", "human").out == "from stdin\n"
 
 
-def test_without_an_operation_the_editor_opens(
-    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    editor = tmp_path / "the-editor"
-    editor.write_text('#!/bin/sh\necho "from the editor" > "$1"\n')
-    editor.chmod(0o755)
-    monkeypatch.setenv("VISUAL", str(editor))
+def test_without_an_operation_the_editor_opens(memfs: Run, editor: Editor) -> None:
+    editor('echo "from the editor" > "$1"')
     assert memfs("edit", "human").code == 0
     assert memfs("show", "human").out == "from the editor\n"
 
 
-def editor(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
-    path = folder / "editor"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    monkeypatch.setenv("VISUAL", str(path))
-
-
-def test_what_was_typed_is_kept_if_it_is_refused(
-    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    editor(monkeypatch, tmp_path, 'head -c 6000 /dev/zero | tr "\\0" x > "$1"')
+def test_what_was_typed_is_kept_if_it_is_refused(memfs: Run, editor: Editor) -> None:
+    editor('head -c 6000 /dev/zero | tr "\\0" x > "$1"')
     refused = memfs("edit", "human")
     assert refused.code == 1
     kept = Path(refused.err.strip().rpartition("your text is saved in ")[2])
@@ -238,12 +226,10 @@ def test_what_was_typed_is_kept_if_it_is_refused(
 
 
 def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
-    memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memfs: Run, editor: Editor
 ) -> None:
     script = Path(sys.executable).parent / "memfs"
-    editor(
-        monkeypatch, tmp_path, f'"{script}" edit human --append "somebody else"; echo mine > "$1"'
-    )
+    editor(f'"{script}" edit human --append "somebody else"; echo mine > "$1"')
     refused = memfs("edit", "human")
     assert refused.code == 1
     assert "it is at version 2, not 1" in refused.err
@@ -251,13 +237,11 @@ def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
     Path(refused.err.strip().rpartition("your text is saved in ")[2]).unlink()
 
 
-def test_saving_without_a_change_changes_nothing(
-    memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, editor: Editor) -> None:
     assert place.project
     path = Path(place.project.root, "blocks/odd.md")
     path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
-    editor(monkeypatch, tmp_path, ":")
+    editor(":")
     assert memfs("edit", "odd").err == "✓ odd is as it was\n"
     assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
 
@@ -320,10 +304,6 @@ def test_raw_gives_the_very_bytes(memfs: Run, place: Place) -> None:
     assert place.project
     path = Path(place.project.root, "blocks/persona.md")
     assert memfs("show", "persona", "--raw").out == path.read_text()
-
-
-def test_completion(memfs: Run) -> None:
-    assert "_MEMFS_COMPLETE=bash_complete" in memfs("completion", "bash").out
 
 
 def test_init_without_a_terminal_asks_nothing(memfs: Run, home: Path) -> None:

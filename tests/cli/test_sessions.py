@@ -10,7 +10,7 @@ import pytest
 from memfs.core.records import Message
 from memfs.store import facts, recall, session_outcomes
 from memfs.store.blocks import Place
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, write_session
 from tests.ops.test_purge import SECRET
 
 SAID = (
@@ -23,19 +23,7 @@ SAID = (
 
 @pytest.fixture(autouse=True)
 def said(place: Place, repo: Path, memfs: Run, tmp_path: Path) -> Path:
-    transcript = tmp_path / "said.jsonl"
-    lines = [
-        {
-            "type": role,
-            "sessionId": "0a1b2c3d-1111-4222-8333-444455556666",
-            "uuid": f"u{number}",
-            "cwd": str(repo),
-            "timestamp": f"2026-05-01T09:00:0{number}Z",
-            "message": {"role": role, "content": text},
-        }
-        for number, (role, text) in enumerate(SAID)
-    ]
-    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    transcript = write_session(tmp_path / "said.jsonl", repo, *SAID)
     assert memfs("ingest", str(transcript)).code == 0
     return transcript
 

@@ -22,13 +22,13 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "agents", "--check") == (
         1,
         "",
-        "! AGENTS.md is out of step\n→ memfs sync agents\n",
+        "! AGENTS.md is out of date\n→ memfs sync agents\n",
     )
     assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
     assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is up to date\n")
     assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
     memfs("edit", "system_rules", "--append", "Use httpx.")
-    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of step\n→ memfs sync\n")
+    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of date\n→ memfs sync\n")
     assert memfs("sync", "--dry-run") == (
         0,
         """\
@@ -122,7 +122,7 @@ def test_the_hooks_of_git(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "--merged") == (0, "", "")
     memfs("sync", "agents")
     memfs("edit", "system_rules", "--append", "a")
-    said = "✓ memfs: AGENTS.md renewed after the merge: commit it\n"
+    said = "✓ memfs: AGENTS.md updated after the merge: commit it\n"
     assert memfs("sync", "--merged") == (0, "", said)
     assert memfs("sync", "--merged") == (0, "", "")
     said = f"✓ {first} removed\n✓ {second} removed\n"

@@ -36,7 +36,7 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
         assert "an assistant cannot trust a store" in refused.err
         refused = memfs(*name.split(), stdin="y\n")
         assert refused.code == 1
-        assert "only a person can decide this, at a terminal" in refused.err
+        assert "only a person at a terminal can trust" in refused.err
     code, _ = type_into([sys.executable, "-m", "memfs", "trust"], "n\n", Path.cwd())
     assert (code, store_paths.is_trusted(place.project)) == (130, False)
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
@@ -56,4 +56,4 @@ def test_what_blocks_enforce_is_shown_and_accepted(memfs: Run, place: Place) -> 
     assert "! project:push: deny: git push" in shown
     assert "Enforce this?" in shown
     assert "not enforced" not in memfs("status").out
-    assert "has no changes of others" in memfs("trust").err
+    assert "no changes by others" in memfs("trust").err

@@ -7,7 +7,6 @@ They are kept in `screens/`. To record them anew after a wanted change, and look
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shlex
@@ -24,10 +23,10 @@ import pytest
 from memfs.cli import console, main
 from memfs.cli.group import COMMANDS, GROUPS, PLUMBING, TOPICS, group, list_examples
 from memfs.store import resources
+from tests.cli.conftest import SESSION, write_session
 
 RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))
 SCREENS = Path(__file__).parent / "screens"
-SESSION = "0a1b2c3d-1111-4222-8333-444455556666"
 SAID = (
     ("user", "which port does the zephyr gateway use, and which one do its metrics have?"),
     ("assistant", "We use port 7741 for the zephyr gateway, because 7740 is the firewall's own."),
@@ -112,7 +111,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
         monkeypatch.setattr(sys, "argv", ["memfs", *shlex.split(line)])
         code = main.main()
         assert isinstance(stream.buffer, io.BytesIO)
-        text = stream.buffer.getvalue().decode()
+        text = re.sub("\r[^\n\r]*\x1b\\[K", "", stream.buffer.getvalue().decode())  # progress
         return text + (f"(exit code {code})\n" if code else "")
 
     return run
@@ -130,7 +129,7 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen) -> Iterato
         monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
         monkeypatch.setenv("PATH", os.environ["PATH"].partition(":")[0] + ":/usr/bin:/bin")
         monkeypatch.chdir(shop)
-        write_session(folder / "said.jsonl", shop)
+        write_session(folder / "said.jsonl", shop, *SAID)
         (shop / "docs").mkdir()
         for name in ("alerts", "backups", "gateway", "logs", "nodes"):
             (shop / f"docs/{name}.md").write_text(f"# {name}\n\nThe runbook of {name}.\n")
@@ -154,21 +153,6 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen) -> Iterato
         yield shop
     finally:
         shutil.rmtree(folder)
-
-
-def write_session(path: Path, project: Path) -> None:
-    lines = [
-        {
-            "type": role,
-            "sessionId": SESSION,
-            "uuid": f"u{number}",
-            "cwd": str(project),
-            "timestamp": f"2026-05-01T09:00:0{number}Z",
-            "message": {"role": role, "content": text},
-        }
-        for number, (role, text) in enumerate(SAID)
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def settle(text: str) -> str:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.context import assemble
-from memfs.context.assemble import Assembled
-from memfs.context.pieces import Compression, Piece
+from memfs.context.pieces import Compression, Context, Piece
 from memfs.core.tokens import estimate
 
 
@@ -27,7 +26,7 @@ def piece(text: str, score: float = 1.0, kind: str = "passage", **more: str) -> 
 
 def made(
     found: list[Piece], limit: int = 400, compression: Compression = "smart", **priorities: float
-) -> Assembled:
+) -> Context:
     return assemble.assemble(found, priorities, limit, estimate, compression)
 
 
@@ -130,4 +129,4 @@ def test_a_limit_is_kept(
 
 
 def test_nothing_found_is_no_context() -> None:
-    assert made([]) == Assembled("", (), 0, 0, 0)
+    assert made([]) == Context("", 0, {}, 0, 0)

@@ -89,21 +89,6 @@ def test_where_the_body_begins(raw: str, head: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "inner"),
-    [
-        ("", ""),
-        ("\ufeff", ""),
-        ("---\n---\n", ""),
-        ("---\n\n---\n", "\n"),
-        ("---\na: 1\n---", "a: 1\n"),
-        ("\ufeff--- \r\na: 1\r\n\r\n--- \r\n", "a: 1\r\n\r\n"),
-    ],
-)
-def test_inner(head: str, inner: str) -> None:
-    assert frontmatter.strip_fences(head) == inner
-
-
-@pytest.mark.parametrize(
     ("raw", "eol"),
     [
         ("", "\n"),

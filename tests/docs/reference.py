@@ -23,14 +23,6 @@ from memfs.core import settings
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 _MADE = "<!-- Made by `python -m tests.docs.reference`: change the program instead. -->\n"
-_TITLES = {
-    "start": "Start",
-    "blocks": "Blocks",
-    "find": "Find",
-    "sessions": "Sessions",
-    "share": "Share",
-    "models": "Models",
-}
 
 
 def make_pages() -> dict[str, str]:
@@ -75,7 +67,7 @@ def _list_commands() -> list[str]:
     root = group()
     context = click.Context(root, info_name="memfs", **root.context_settings)
     for title, rows in [
-        *((_TITLES[key], rows) for key, rows in GROUPS.items()),
+        *((key.capitalize(), rows) for key, rows in GROUPS.items()),
         ("Plumbing", PLUMBING),
     ]:
         lines += [f"## {title}", ""]
@@ -97,13 +89,13 @@ def _describe_command(parent: click.Context, name: str, level: int) -> Iterator[
     yield from (f"{'#' * level} {path}", "", "```text", f"{path} {usage}", "```", "")
     help_text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     yield from (_escape(help_text), "")
-    rows = [
-        (each.get_help_record(context), each) for each in command.get_params(context)
+    records = [
+        each.get_help_record(context) for each in command.get_params(context)
         if isinstance(each, click.Option) and not each.hidden and "--help" not in each.opts
     ]  # fmt: skip
-    if rows:
+    if records:
         yield from ("| option | |", "|---|---|")
-        for record, _ in rows:
+        for record in records:
             if record:
                 name, text = record
                 yield f"| `{_in_cell(name)}` | {_in_cell(_escape(' '.join(text.split())))} |"

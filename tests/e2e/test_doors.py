@@ -19,21 +19,13 @@ from tests.e2e.test_hostile import EVENTS
 from tests.terminal import type_into
 
 TRUST = ["trust"]
-LOOKS = (
-    ["show", "rules"],
-    ["status"],
-    ["status", "--json"],
-    ["doctor"],
-    ["log"],
-    ["log", "rules"],
-    ["log", "process"],
-    ["diff", "rules"],
-    ["blame", "rules"],
-    ["blame", "clean"],
-    ["trust"],
-    ["trust", "--json"],
-    ["sync", "--check"],
-)
+LOOKS = [
+    line.split()
+    for line in (
+        *("show rules", "status", "status --json", "doctor", "log", "log rules", "log process"),
+        *("diff rules", "blame rules", "blame clean", "trust", "trust --json", "sync --check"),
+    )
+]
 ACTS = (
     TRUST,
     ["edit", "rules", "--append", "mine"],

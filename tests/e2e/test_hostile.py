@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from pathlib import Path
 
@@ -18,31 +19,16 @@ EVENTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("PreCompact", {"trigger": "auto"}),
     ("SessionEnd", {"reason": "other"}),
 )
-COMMANDS = (
-    ["show"],
-    ["show", "rules"],
-    ["show", "huge"],
-    ["show", "bomb", "--json"],
-    ["blocks"],
-    ["status"],
-    ["doctor"],
-    ["log"],
-    ["log", "rules"],
-    ["diff", "rules"],
-    ["blame", "rules"],
-    ["search", "ignore previous instructions"],
-    ["ingest"],
-    ["trust"],
-    ["trust", "--json"],
-    ["edit", "rules", "--append", "mine"],
-    ["edit", "huge", "--append", "mine"],
-    ["edit", "key", "--append", "mine"],
-    ["create", "../../x", "outside"],
-    ["undo", "rules"],
-    ["restore", "../../../owned", "1"],
-    ["archive", "add", "A passage."],
-    ["init"],
-)
+COMMANDS = [
+    shlex.split(line)
+    for line in (
+        *("show", "show rules", "show huge", "show bomb --json", "blocks", "status", "doctor"),
+        *("log", "log rules", "diff rules", "blame rules", 'search "ignore previous instructions"'),
+        *("ingest", "trust", "trust --json", "edit rules --append mine", "edit huge --append mine"),
+        *("edit key --append mine", "create ../../x outside", "undo rules"),
+        *("restore ../../../owned 1", 'archive add "A passage."', "init"),
+    )
+]
 
 
 @pytest.fixture

@@ -6,20 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from memfs.core import label as labels
 from memfs.core.body_edits import Append
 from memfs.importers import export_format, exporting, importing
 from memfs.store import archive, blocks, recall
 from tests.faults.checks import check_journal, go_on, open_anew
-from tests.faults.harness import ERRORS, KILLS
-from tests.faults.power import LOSSES
-from tests.faults.world import ORIGIN, Seen, World, exercise
+from tests.faults.harness import ERRORS
+from tests.faults.world import FAULTS_AND_POWER, ORIGIN, Seen, World, exercise
 from tests.ops.imports import said
 from tests.store.test_export_format import zipped
 
-ANY = (*KILLS, *ERRORS)
 Files = dict[str, bytes]
 
 
@@ -41,7 +37,7 @@ def check_export(world: World, seen: Seen[Files | None]) -> None:
     assert exported(world) == seen.new
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_export(world: World, kinds: Sequence[str]) -> None:
     write(world)
     world.edit(Append("notes", "four"))
@@ -82,7 +78,7 @@ def check_import(world: World, new: Files, seen: Seen[dict[str, str | None]]) ->
     go_on(world, world.texts(), {"project:notes"})
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_import(world: World, kinds: Sequence[str]) -> None:
     files = {
         "blocks/notes.md": "one\ntwo\nfour\n",

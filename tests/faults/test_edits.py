@@ -23,8 +23,9 @@ from memfs.core.body_edits import (
 from memfs.ops import history
 from memfs.ops.undo import restore_version, undo_edit
 from tests.faults.checks import check_blocks
-from tests.faults.harness import EIO, ERRORS, KILLS
-from tests.faults.world import ORIGIN, World, exercise
+from tests.faults.harness import EIO, KILLS
+from tests.faults.power import LOSSES
+from tests.faults.world import ANY, ORIGIN, World, exercise
 
 EDITS: dict[str, list[Edit]] = {
     "append": [Append("notes", "four")],
@@ -45,7 +46,7 @@ EDITS: dict[str, list[Edit]] = {
         Delete("notes"),
         Create("fresh", "A new block"),
         Append("persona", "Be brief."),
-        Append("session:working", "second"),
+        Create("session:new", "A new block"),
     ],
 }
 
@@ -59,8 +60,18 @@ ALIKE = ("remove", "insert", "rethink", "describe", "append, user tier")  # as r
 )
 def test_an_edit(world: World, name: str) -> None:
     step = partial(world.edit, *EDITS[name])
-    kinds = (*KILLS, EIO) if name in ALIKE else (*KILLS, *ERRORS)
+    kinds = (*KILLS, EIO) if name in ALIKE else ANY
     assert exercise(world, [step], world.texts, partial(check_blocks, world), kinds)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["append", "create, in a new folder", "delete", "rename", "patch over four blocks"]
+)
+def test_an_edit_and_a_power_cut(world: World, name: str) -> None:
+    """What was acknowledged was fsynced, and so was every name on the way to it."""
+    step = partial(world.edit, *EDITS[name])
+    assert exercise(world, [step], world.texts, partial(check_blocks, world), LOSSES)
 
 
 @pytest.mark.thorough  # over five seconds
@@ -77,6 +88,7 @@ def undo(world: World, label: str) -> None:
     undo_edit(world.place(), label, ORIGIN)
 
 
+@pytest.mark.thorough  # on the disk it is as an edit
 def test_undo(world: World) -> None:
     world.edit(Append("notes", "four"))
     step = partial(undo, world, "notes")
@@ -90,6 +102,7 @@ def test_undo_of_a_rename(world: World) -> None:
     assert exercise(world, [step], world.texts, partial(check_blocks, world))
 
 
+@pytest.mark.thorough  # likewise
 def test_restore(world: World) -> None:
     world.edit(Append("notes", "four"))
     world.edit(Delete("notes"))

@@ -7,21 +7,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from memfs.core.body_edits import Append, Remove
 from memfs.ops import history, purge
 from memfs.secrets import redact
 from memfs.store import recall
 from memfs.store.store_paths import Store
 from tests.faults.checks import check_journal, go_on, open_anew
-from tests.faults.harness import ERRORS, KILLS
-from tests.faults.power import LOSSES
+from tests.faults.harness import ERRORS
 from tests.faults.test_recall import becomes, ingest
-from tests.faults.world import Seen, World, exercise
+from tests.faults.world import FAULTS_AND_POWER, Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
-ANY = (*KILLS, *ERRORS)
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
 MANAGED = ("version:", "updated_at:", "updated_by:")
 Kept = dict[str, list[str]]
@@ -96,7 +92,7 @@ def check(world: World, seen: Seen[Kept]) -> None:
     go_on(world, world.texts(), {"project:notes"})
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_purge(world: World, kinds: Sequence[str]) -> None:
     fill(world)
     step = partial(lambda: purge.run(world.place()))

@@ -15,9 +15,9 @@ from memfs.ingest.transcripts import Tally
 from memfs.ops import sessions
 from memfs.store import facts, lock, recall
 from tests.faults import harness
-from tests.faults.harness import BEFORE, ERRORS, KILLS, Fault
-from tests.faults.power import ALL, LOSSES
-from tests.faults.world import Seen, World, exercise
+from tests.faults.harness import BEFORE, ERRORS, Fault
+from tests.faults.power import ALL
+from tests.faults.world import FAULTS_AND_POWER, Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
 Kept = list[str]
@@ -70,7 +70,7 @@ HISTORIES = {
 }
 
 
-@pytest.mark.parametrize("kinds", [(*KILLS, *ERRORS), LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 @pytest.mark.parametrize("name", HISTORIES)
 def test_ingest(world: World, name: str, kinds: Sequence[str]) -> None:
     *before, last = HISTORIES[name]
@@ -115,7 +115,7 @@ def forget(world: World) -> None:
     sessions.forget_sessions(place, sessions.list_sessions(place), Origin())
 
 
-@pytest.mark.parametrize("kinds", [(*KILLS, *ERRORS), LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_forgetting_can_be_done_again(world: World, kinds: Sequence[str]) -> None:
     becomes(world, conversation(2))
     ingest(world)
@@ -138,3 +138,13 @@ def test_forgetting_can_be_done_again(world: World, kinds: Sequence[str]) -> Non
         assert [name for name, text in held.items() if said.prompt.encode() in text] == []
 
     assert exercise(world, [partial(forget, world)], partial(kept, world), verify, kinds)
+
+
+def check_said(world: World, seen: Seen[Kept]) -> None:
+    assert kept(world) in (seen.old, seen.new)
+
+
+def test_the_first_lines_of_a_session(world: World) -> None:
+    becomes(world, conversation(2))
+    step = partial(transcripts.session, world.place().home, str(world.root / "t.jsonl"), Tally())
+    assert exercise(world, [step], partial(kept, world), partial(check_said, world), [ALL])

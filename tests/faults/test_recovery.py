@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
+import os
 import subprocess
 from collections.abc import Sequence
 from functools import partial
 
-import pytest
-
-from memfs.core.body_edits import Append
-from memfs.store import writer
+from memfs.core.body_edits import Append, Delete, Edit
+from memfs.store import journal, writer
 from tests.faults import harness
 from tests.faults.checks import Texts, check_blocks, check_opened, open_anew
-from tests.faults.harness import BEFORE, ERRORS, HALF, KILLS, Fault, Step
-from tests.faults.power import LOSSES
-from tests.faults.world import Seen, World, exercise
+from tests.faults.harness import BEFORE, HALF, KILLS, Fault, Step
+from tests.faults.power import ALL
+from tests.faults.world import ANY, FAULTS_AND_POWER, Seen, World, exercise
 
-ANY = (*KILLS, *ERRORS)
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
 PATCH = (Append("notes", "four"), Append("persona", "Be brief."))
 
@@ -36,7 +34,7 @@ def opened(world: World) -> Texts:
     return world.texts()
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_an_edit_that_first_finishes_another(world: World, kinds: Sequence[str]) -> None:
     """A patch was killed between its two files: whatever happens next, it is not left in half."""
     interrupt(world, partial(world.edit, *PATCH), "create", "persona.md")
@@ -45,7 +43,7 @@ def test_an_edit_that_first_finishes_another(world: World, kinds: Sequence[str])
     assert "Be brief." in (opened(world)["project:persona"] or "")
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_an_edit_after_a_torn_line(world: World, kinds: Sequence[str]) -> None:
     interrupt(world, partial(world.edit, *PATCH), "write", "journal.jsonl", HALF)
     step = partial(world.edit, Append("persona", "Be kind."))
@@ -110,3 +108,19 @@ def test_a_linked_worktree(world: World) -> None:
     subprocess.run([*git, "worktree", "add", "-q", str(tree.repo)], check=True)
     step = partial(tree.edit, *PATCH)
     assert exercise(tree, [step], tree.texts, partial(check_from_main, world, tree), KILLS)
+
+
+def versions(world: World) -> list[tuple[str, int]]:
+    return [(entry.op, entry.version) for entry in journal.read(world.place().home)]
+
+
+def check_versions(world: World, seen: Seen[list[tuple[str, int]]]) -> None:
+    assert versions(world) in (seen.old, seen.new)
+
+
+def test_the_first_line_of_a_journal(world: World) -> None:
+    for name in ("journal.jsonl", "heads.json"):
+        os.remove(f"{world.place().home.local}/{name}")
+    edits: tuple[Edit, ...] = (Append("notes", "four"), Delete("persona"))
+    steps = [partial(world.edit, each) for each in edits]
+    assert exercise(world, steps, partial(versions, world), partial(check_versions, world), [ALL])

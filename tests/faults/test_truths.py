@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from memfs.core import events
 from memfs.core import label as labels
+from memfs.core.body_edits import Append
 from memfs.core.events import Event
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.ops import archive as archiving
-from memfs.ops import brief, doctor, history, init, install, session_end
+from memfs.ops import brief, doctor, history, init, install, session_end, sync
 from memfs.ops import trust as trusting
-from memfs.store import archive, recall, sessions, spool, store_paths, trust
-from tests.faults.checks import check_journal, go_on, open_anew
+from memfs.store import archive, blocks, journal_query, recall, sessions, spool, store_paths, trust
+from tests.faults.checks import check_blocks, check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS, Fault
 from tests.faults.power import LOSSES
-from tests.faults.world import ORIGIN, SESSION, Seen, World, exercise
+from tests.faults.world import ANY, FAULTS_AND_POWER, ORIGIN, SESSION, Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
-ANY = (*KILLS, *ERRORS)
 Files = dict[str, bytes]
 
 
@@ -62,7 +63,7 @@ def check_init(world: World, seen: Seen[Files]) -> None:
     go_on(world, world.texts(), set())
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_init(bare: World, kinds: Sequence[str]) -> None:
     step = partial(init.run, str(bare.repo), str(bare.home))
     assert exercise(bare, [step], partial(made, bare), partial(check_init, bare), kinds)
@@ -86,7 +87,7 @@ def check_passages(world: World, texts: Sequence[str], seen: Seen[list[str]]) ->
         assert passages(world).count(text) == 1
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_archive(world: World, kinds: Sequence[str]) -> None:
     texts = ("Green tea is best at 70 degrees.", "Black tea likes 95.")
     steps = [partial(keep, world, text) for text in texts]
@@ -124,7 +125,7 @@ def check_bytes(world: World, before: bytes | None, _: Seen[bytes | None]) -> No
     assert settings(world) == before
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 @pytest.mark.parametrize("remove", [False, True], ids=["install", "uninstall"])
 def test_settings(world: World, kinds: Sequence[str], remove: bool) -> None:
     (world.repo / ".claude").mkdir()
@@ -173,7 +174,7 @@ def check_shown(world: World, seen: Seen[object]) -> None:
     assert brief.run(event(world, events.PROMPT, "go on")).context == ""
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_what_a_session_was_shown(world: World, kinds: Sequence[str]) -> None:
     steps = [partial(brief.run, event(world, events.START))]
     assert exercise(world, steps, partial(shown, world), partial(check_shown, world), kinds)
@@ -198,7 +199,7 @@ def drain(world: World) -> None:
     transcripts.drain(world.place().home, Tally())
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
     (world.root / "t.jsonl").write_bytes(conversation(2))
     steps: list[Callable[[], object]] = [
@@ -224,7 +225,7 @@ def check_trusted(world: World, seen: Seen[tuple[bool, dict[str, str]]]) -> None
     assert trusted(world)[0]
 
 
-@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@FAULTS_AND_POWER
 @pytest.mark.parametrize("given", [True, False], ids=["given", "taken"])
 def test_trust(world: World, kinds: Sequence[str], given: bool) -> None:
     place = world.place()
@@ -232,3 +233,107 @@ def test_trust(world: World, kinds: Sequence[str], given: bool) -> None:
         trusting.revoke(place)
     step = partial(trusting.accept if given else trusting.revoke, place)
     assert exercise(world, [step], partial(trusted, world), partial(check_trusted, world), kinds)
+
+
+CONFLICT = "one\n<<<<<<< ours\nmine\n=======\ntheirs\n>>>>>>> theirs\n"
+WORDS = ("mine", "theirs", "in capitals", "sixteen", "three")
+
+
+def broken(world: World) -> None:
+    """A conflict, two files with one label, and a file that is not UTF-8."""
+    folder = world.repo / ".agent-memory/blocks"
+    (folder / "conflict.md").write_text(CONFLICT)
+    (folder / "NOTES.md").write_text("in capitals\n")
+    (folder / "wide.md").write_bytes("sixteen\n".encode("utf-16"))
+
+
+def list_labels(world: World) -> list[str]:
+    return [label for _, label, _ in blocks.paths(world.place())]
+
+
+def words(world: World) -> set[str]:
+    """Return which of the words are in a block, as it can be read."""
+    text = "\n".join(block.value for block in blocks.load(world.place()))
+    return {word for word in WORDS if word in text}
+
+
+def check_mended(world: World, seen: Seen[list[str]]) -> None:
+    assert words(world) == set(WORDS)
+    if seen.result.done:
+        assert len(set(list_labels(world))) == len(list_labels(world)), (
+            "what was given a name has it alone"
+        )
+    open_anew(world)
+    doctor.fix(world.place(), str(world.home))
+    assert doctor.fix(world.place(), str(world.home)) == []
+    assert words(world) == set(WORDS)
+    assert len(set(list_labels(world))) == len(list_labels(world))
+    journal_query.list_entries(world.place())
+    for store in world.place().stores():
+        check_journal(world, store)
+
+
+@FAULTS_AND_POWER
+@pytest.mark.parametrize("alone", [True, False], ids=["a name", "everything"])
+def test_mending(world: World, kinds: Sequence[str], alone: bool) -> None:
+    broken(world)
+    if alone:  # nothing that comes later makes the folder durable
+        by_hand = world.repo / ".agent-memory/blocks"
+        (by_hand / "conflict.md").write_text("mine\ntheirs\n")
+        (by_hand / "wide.md").write_text("sixteen\n")
+    step = partial(lambda: doctor.fix(world.place(), str(world.home)))
+    assert exercise(world, [step], partial(list_labels, world), partial(check_mended, world), kinds)
+
+
+NAMES = ("agents", "cursor")
+
+
+def paths(world: World) -> list[Path]:
+    return [world.repo / "AGENTS.md", world.repo / ".cursor/rules/memfs.mdc"]
+
+
+def texts(world: World) -> list[bytes | None]:
+    return [path.read_bytes() if path.exists() else None for path in paths(world)]
+
+
+def put(world: World, *, remove: bool = False) -> None:
+    sync.run(world.place(), NAMES, remove=remove)
+
+
+def check_sections(world: World, seen: Seen[list[bytes | None]], *, remove: bool = False) -> None:
+    for found, old, new in zip(texts(world), seen.old, seen.new, strict=True):
+        assert found in (old, new)
+    no_leftovers(world, seen.fault)
+    put(world, remove=remove)
+    assert texts(world) == seen.new
+    put(world, remove=True)
+    assert texts(world) == [b"# Ours", None]
+
+
+@FAULTS_AND_POWER
+@pytest.mark.parametrize("remove", [False, True], ids=["put", "taken"])
+def test_sections(world: World, kinds: Sequence[str], remove: bool) -> None:
+    (world.repo / "AGENTS.md").write_bytes(b"# Ours")
+    if remove:
+        put(world)
+    step = partial(put, world, remove=remove)
+    assert exercise(
+        world, [step], partial(texts, world), partial(check_sections, world, remove=remove), kinds
+    )
+
+
+def check_edit(world: World, seen: Seen[dict[str, str | None]]) -> None:
+    for path in paths(world):
+        for left in path.parent.glob(f".{path.name}.*.tmp"):  # `check_sections` has doctor name it
+            assert seen.fault.kind in KILLS
+            left.unlink()
+    check_blocks(world, seen)
+
+
+def test_an_edit_that_renews_them_is_there_wholly_or_not_at_all(world: World) -> None:
+    config = world.repo / ".agent-memory/config.yaml"
+    config.write_text(f"{config.read_text()}\nsync:\n  on_edit: true\n")
+    put(world)
+    step = partial(world.edit, Append("notes", "four"))
+    assert exercise(world, [step], world.texts, partial(check_edit, world), ANY)
+    assert b"four" in (texts(world)[0] or b"")

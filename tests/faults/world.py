@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+import pytest
+
 from memfs.core.body_edits import Append, Create, Edit
 from memfs.core.records import Origin
 from memfs.ops import edit, init
@@ -17,6 +19,8 @@ from tests.faults import harness
 from tests.faults.harness import BEFORE, ENOSPC, ERRORS, KILLS, Fault, Methods, Result, Step
 from tests.faults.power import ALL, LOSSES
 
+ANY = (*KILLS, *ERRORS)
+FAULTS_AND_POWER = pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
 SESSION = "s1"
 ORIGIN = Origin("agent", "test", SESSION)
 Look = TypeVar("Look")
@@ -86,7 +90,7 @@ def exercise(
     steps: Sequence[Step],
     look: Callable[[], Look],
     check: Callable[[Seen[Look]], object],
-    kinds: Sequence[str] = (*KILLS, *ERRORS),
+    kinds: Sequence[str] = ANY,
     methods: Methods = (),
 ) -> int:
     """Run `steps` with every fault of the kinds, checking the world after each; return how many.

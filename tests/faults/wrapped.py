@@ -6,6 +6,7 @@ import builtins
 import io
 import os
 from collections.abc import Callable
+from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -13,18 +14,7 @@ if TYPE_CHECKING:
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _NAMES = (
-    "open",
-    "close",
-    "write",
-    "fsync",
-    "ftruncate",
-    "unlink",
-    "remove",
-    "mkdir",
-    "rmdir",
-    "replace",
-    "rename",
-    "truncate",
+    "open close write fsync ftruncate unlink remove mkdir rmdir replace rename truncate".split()
 )
 
 
@@ -64,14 +54,9 @@ class Calls:
 
     def write(self, handle: int, data: Any) -> int:
         view = memoryview(data)
-        return int(
-            self._on_handle(
-                "write",
-                handle,
-                lambda: self._real["write"](handle, view),
-                lambda: self._real["write"](handle, view[: len(view) // 2]),
-            )
-        )
+        real = partial(self._real["write"], handle)
+        half = partial(real, view[: len(view) // 2])
+        return int(self._on_handle("write", handle, partial(real, view), half))
 
     def fsync(self, handle: int) -> None:
         """Not really: the tests cut no real power, and it takes most of the time."""
@@ -88,29 +73,20 @@ class Calls:
     def truncate(self, *_: object) -> NoReturn:
         raise AssertionError("os.truncate is not known to the harness")
 
-    def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
-        name = self._path(path, dir_fd)
-        self._change("unlink", name, lambda: self._real["unlink"](path, dir_fd=dir_fd))
+    def _change_name(self, name: str, path: Any, *more: Any, dir_fd: int | None = None) -> None:
+        real = partial(self._real[name], path, *more, dir_fd=dir_fd)
+        self._change(name, self._path(path, dir_fd), real)
 
-    remove = unlink
-
-    def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
-        name = self._path(path, dir_fd)
-        self._change("mkdir", name, lambda: self._real["mkdir"](path, mode, dir_fd=dir_fd))
-
-    def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
-        name = self._path(path, dir_fd)
-        self._change("rmdir", name, lambda: self._real["rmdir"](path, dir_fd=dir_fd))
+    unlink = remove = partialmethod(_change_name, "unlink")
+    mkdir = partialmethod(_change_name, "mkdir")
+    rmdir = partialmethod(_change_name, "rmdir")
 
     def replace(
         self, old: Any, new: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None
     ) -> None:
         source, target = self._path(old, src_dir_fd), self._path(new, dst_dir_fd)
-
-        def real() -> None:
-            self._real["replace"](old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
-
-        self._change("replace", target, real, source)
+        folders = {"src_dir_fd": src_dir_fd, "dst_dir_fd": dst_dir_fd}
+        self._change("replace", target, partial(self._real["replace"], old, new, **folders), source)
 
     rename = replace
 
@@ -119,13 +95,9 @@ class Calls:
         reads = mode in ("r", "rb", "rt") or isinstance(file, int)
         if reads or not self._to.holds(self._path(file)):
             return self._real_open(file, mode, *rest, **more)
-        flags = {
-            "w": os.O_CREAT | os.O_TRUNC,
-            "a": os.O_CREAT | os.O_APPEND,
-            "x": os.O_CREAT | os.O_EXCL,
-            "r": 0,
-        }[mode.strip("bt+")]
-        binary = io.BufferedRandom(_Raw(os.open(file, os.O_RDWR | flags, 0o666)))
+        flags = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL, "r": 0}[mode.strip("bt+")]
+        made = 0 if mode.startswith("r") else os.O_CREAT
+        binary = io.BufferedRandom(_Raw(os.open(file, os.O_RDWR | made | flags, 0o666)))
         return binary if "b" in mode else io.TextIOWrapper(binary, more.get("encoding"))
 
     def _on_handle(

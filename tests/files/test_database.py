@@ -51,11 +51,10 @@ def test_one_that_its_owner_closed_is_read_where_it_is(path: Path) -> None:
 
 
 def write_during_reading(path: Path) -> None:
-    with database.open_database(str(path)) as base:
+    with database.open_database(str(path)) as base, closing(sqlite3.connect(path)) as other:
         assert list(base.list_keys("rows", "key", "b"))
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("INSERT INTO rows VALUES ('c:1', 'x')")
-            other.commit()
+        other.execute("INSERT INTO rows VALUES ('c:1', 'x')")
+        other.commit()
 
 
 def test_a_change_during_the_reading_is_told(path: Path) -> None:
@@ -110,11 +109,7 @@ def make_generated(base: sqlite3.Connection) -> None:
 
 
 def make_blobs(base: sqlite3.Connection) -> None:
-    base.execute("INSERT INTO rows VALUES ('big', zeroblob(200000000))")
-
-
-def make_bomb(base: sqlite3.Connection) -> None:
-    base.execute("INSERT INTO rows VALUES ('big', zeroblob(900000000))")
+    base.execute("INSERT INTO rows VALUES ('big', zeroblob(70000000))")
 
 
 def make_virtual(spelled: str) -> Callable[[sqlite3.Connection], None]:
@@ -173,8 +168,7 @@ HOSTILE: dict[str, Callable[[sqlite3.Connection], None]] = {
     "a view without end": make_view,
     "views of views": make_views,
     "columns that are computed": make_generated,
-    "large values": make_blobs,
-    "values larger than allowed": make_bomb,
+    "values larger than allowed": make_blobs,
     "shadows of a virtual table": make_odd_shadows,
     "pages in each other's place": make_shared_pages,
     "a schema that is no SQL": make_loop,
@@ -194,14 +188,10 @@ HOSTILE: dict[str, Callable[[sqlite3.Connection], None]] = {
 }
 
 
-def read_or_refuse(path: Path, queries: tuple[str, ...] = ()) -> int:
+def read_or_refuse(path: Path) -> int:
     """Return how many rows are read; what is refused names the file, and why."""
     try:
         with database.open_database(str(path), patience=4) as opened:
-            for query in queries:
-                with pytest.raises(OSError, match="cannot be read"):
-                    list(opened.run_query(query))
-                return 0
             return sum(1 for _ in opened.read_rows("rows", ("key", "value")))
     except OSError as error:
         found = error
@@ -224,7 +214,11 @@ def test_what_is_made_to_harm_is_read_or_refused_and_ends(path: Path, name: str)
 
 @pytest.mark.parametrize("query", [ENDLESS, "SELECT load_extension('x')", "DELETE FROM rows"])
 def test_a_query_that_does_more_than_reading_is_refused(path: Path, query: str) -> None:
-    assert read_or_refuse(path, (query,)) == 0
+    with (
+        database.open_database(str(path), patience=4) as opened,
+        pytest.raises(OSError, match="cannot be read"),
+    ):
+        list(opened.run_query(query))
 
 
 @pytest.mark.parametrize("share", [1, 3, 8, 20])

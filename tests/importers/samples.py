@@ -140,9 +140,17 @@ def make_claude_ai_conversation(**more: object) -> dict[str, object]:
 def make_claude_ai(folder: Path, text: str = "Plain words. 世界") -> Path:
     document = {"uuid": "d-1", "filename": "plan.md", "content": text, "created_at": "2026-01-01"}
     project = {"uuid": "p-1", "name": "Garden", "prompt_template": "Be brief.", "docs": [document]}
-    said = [{"type": "text", "text": text}]
-    message = {"uuid": "m-1", "sender": "human", "content": said}
-    conversation = make_claude_ai_conversation(chat_messages=[message])
+    said = [
+        {"type": "text", "text": text},
+        {"type": "tool_use", "name": "search", "input": {"query": "x"}},
+        {"type": "tool_result", "content": [{"type": "text", "text": "found"}]},
+    ]
+    attachments = [{"file_name": "a.txt", "extracted_content": "short"}]
+    message = {"uuid": "m-1", "sender": "human", "content": said, "attachments": attachments}
+    conversation = make_claude_ai_conversation()
+    messages = conversation["chat_messages"]
+    assert isinstance(messages, list)
+    messages[0] = message
     write_json(folder / "projects.json", [project])
     write_json(folder / "conversations.json", [conversation])
     return folder

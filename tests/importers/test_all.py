@@ -14,6 +14,7 @@ from memfs.importers.importing import Imported
 from memfs.ops import doctor
 from memfs.store.blocks import Place
 from tests.importers.importing import (
+    check_recording,
     count_outcomes,
     import_path,
     list_details,
@@ -37,6 +38,11 @@ def test_a_sample_is_recognised_and_no_other_tool_takes_it(tool: str, tmp_path: 
     path = str(SAMPLES[tool](tmp_path / "tool"))
     found = [name for name in readers.NAMES if readers.get(name).sniff(path)]
     assert found in ([tool], [tool, "memory-folder"])  # which takes what no other one takes
+
+
+def test_what_a_sample_becomes_is_recorded(tool: str, place: Place, tmp_path: Path) -> None:
+    path = SAMPLES[tool](tmp_path / "tool")
+    check_recording(tool, import_path(place, path, project="repo"), place, tmp_path)
 
 
 def test_twice_adds_nothing_and_an_undo_leaves_every_file_as_it_was(

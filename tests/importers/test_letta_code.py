@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ import pytest
 from memfs.importers import readers
 from memfs.importers.readers.letta_tools import NO_MEMORY
 from memfs.ops import archive
-from memfs.store import blocks, recall
+from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.importers.importing import import_path, list_details, read_memory
-from tests.importers.samples import letta_code_message, make_letta_code, write_json
+from tests.importers.samples import make_letta_code
 
 
 def write_memory(folder: Path, **files: str) -> Path:
@@ -25,20 +24,6 @@ def write_memory(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_its_files_become_blocks(place: Place, tmp_path: Path) -> None:
-    done = import_path(place, make_letta_code(tmp_path / "lc"))
-    assert dict(done.taken) == {("block", ""): 3}
-    assert dict(done.left) == {("session", "repo"): 1}  # it was in another folder
-    assert dict(done.omitted) == {("skill", NO_MEMORY): 1}
-    rules = blocks.get(place, "shop/rules")
-    assert rules.value == "HTTP timeouts are 5 seconds. 世界"
-    assert rules.description == "About system/shop/rules.md"
-    assert rules.pinned
-    assert not rules.read_only
-    assert blocks.get(place, "persona").value == "I keep the notes."
-    assert not blocks.get(place, "reference/gateway").pinned
-
-
 def test_a_block_loses_nothing(place: Place, tmp_path: Path) -> None:
     head = "---\ndescription: Not: YAML\nlimit: 12000\nread_only: true\n---\n"
     write_memory(tmp_path, system__rules=f"{head}\r\nOne\r\n\r\n--- two ---\r\n")
@@ -46,74 +31,6 @@ def test_a_block_loses_nothing(place: Place, tmp_path: Path) -> None:
     found = blocks.get(place, "rules")
     assert (found.value, found.limit, found.read_only) == ("\nOne\n\n--- two ---", 12000, True)
     assert found.description == "Not: YAML"
-
-
-def test_a_conversation_becomes_a_session_without_reminders_and_dates(
-    place: Place, tmp_path: Path
-) -> None:
-    done = import_path(place, make_letta_code(tmp_path / "lc"), project="repo")
-    assert dict(done.taken)["block", ""] == 3
-    (item,) = [each for each in done.items if each.kind == "session"]
-    (found,) = recall.messages(item.path)
-    assert found.text == "What is our timeout?"
-    assert (found.at, found.role, found.host) == ("", "user", "letta-code")
-    assert found.project == "/home/d/repo"
-    assert found.session == "agent-local-e0a1ccb6-local-conv-1"
-
-
-def test_the_later_form_of_conversations_is_read(place: Place, tmp_path: Path) -> None:
-    path = make_letta_code(tmp_path / "lc")
-    call = {"type": "toolCall", "id": "c", "name": "Read", "arguments": {"path": "a.py"}}
-    real = {"metadata": {"created_at": "2026-05-01T10:00:00.5Z"}}
-    entries: list[object] = [
-        {"type": "session", "version": 3, "id": "x", "cwd": "/home/d/repo"},
-        {"type": "message", "id": "1", "message": letta_code_message("u1", "First")},
-        {"type": "message", "id": "1", "message": letta_code_message("u1", "Said")},
-        {
-            "type": "message",
-            "message": {
-                "id": "a1",
-                "role": "assistant",
-                "content": [{"type": "thinking", "thinking": "Hm"}, {"text": "I look."}, call],
-                **real,
-            },
-        },
-        {
-            "type": "message",
-            "message": {
-                "id": "t1",
-                "role": "toolResult",
-                "toolName": "Read",
-                "content": [{"type": "text", "text": "x = 1"}],
-                "timestamp": 1777629601000,
-            },
-        },
-        {
-            "type": "compaction",
-            "summary": "It repeats",
-            "message": {
-                "id": "s1",
-                "role": "user",
-                "content": "It repeats",
-                "metadata": {"compaction": {"summary": "It repeats"}},
-            },
-        },
-        5,
-        {"id": "no role"},
-        {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "As at first"}]},
-    ]
-    lines = [*map(json.dumps, entries), '{"id": "cut", "ro']
-    (path / "conversations/Y29udg/messages.jsonl").write_text("\n".join(lines))
-    done = import_path(place, path, project="repo")
-    (item,) = [item for item in done.items if item.kind == "session"]
-    assert [(m.role, m.text, m.tool, m.at) for m in item.messages] == [
-        ("user", "Said", "", ""),
-        ("assistant", "I look.", "", "2026-05-01T10:00:00Z"),
-        ("tool", "path: a.py", "Read", "2026-05-01T10:00:00Z"),
-        ("tool", "x = 1", "Read", "2026-05-01T10:00:01Z"),
-        ("user", "As at first", "", ""),
-    ]
-    assert [item.count for item in done.items if item.outcome == "refused"] == [3]
 
 
 @pytest.fixture
@@ -166,25 +83,6 @@ def test_it_is_found_where_it_usually_is(tmp_path: Path) -> None:
     assert found == [str(other), str(cloud)]
 
 
-def test_agents_with_the_same_labels_are_told_apart(place: Place, tmp_path: Path) -> None:
-    path = make_letta_code(tmp_path / "lc")
-    head = "---\ndescription: About system/persona.md\n---\n"
-    write_memory(path / "memfs/agent-2/memory", system__persona=f"{head}I am two.")
-    write_json(path / "agents/two.json", {"id": "agent-2", "name": "Second One"})
-    import_path(place, path)
-    assert blocks.get(place, "second_one/persona").value == "I am two."
-    assert blocks.get(place, "memo/persona").value == "I keep the notes."
-    assert blocks.get(place, "shop/rules").pinned
-
-
-def test_of_two_files_with_one_label_the_pinned_one_has_it(place: Place, tmp_path: Path) -> None:
-    head = "---\ndescription: x\n---\n"
-    write_memory(tmp_path, rules=f"{head}Looked up", system__rules=f"{head}Always")
-    import_path(place, tmp_path)
-    assert blocks.get(place, "rules").value == "Always"
-    assert "Looked up" in read_memory(place)
-
-
 def test_a_long_file_that_is_looked_up_becomes_passages(place: Place, tmp_path: Path) -> None:
     head = "---\ndescription: A guide\n---\n"
     text = "".join(f"Line {number} of it.\n" for number in range(500))
@@ -219,15 +117,3 @@ def test_what_is_no_text_of_the_folder_is_named_and_not_read(place: Place, tmp_p
     ]
     assert blocks.get(place, "x").value == "y"
     assert "somebody else" not in read_memory(place)
-
-
-def test_odd_values_do_no_harm(place: Place, tmp_path: Path) -> None:
-    path = make_letta_code(tmp_path / "lc")
-    odd: list[object] = [5, None, [], {}, [{"text": 5}], True, {"text": "x"}]
-    rows = [{"id": f"m{n}", "role": "user", "content": value} for n, value in enumerate(odd)]
-    rows += [{"id": value, "role": value, "metadata": value, "message": value} for value in odd]
-    (path / "conversations/Y29udg/messages.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    write_json(path / "conversations/Y29udg/conversation.json", {"id": 5, "agent_id": [1]})
-    write_json(path / "agents/YWdlbnQ.json", {"id": "agent-local-e0a1ccb6", "name": {"x": 1}})
-    done = import_path(place, path)
-    assert dict(done.taken) == {("block", ""): 3}

@@ -11,11 +11,9 @@ import pytest
 
 from memfs.importers import export_format, readers
 from memfs.ops import archive
-from memfs.ops.sessions import find_session
-from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.importers.importing import import_path, list_details, read_memory
-from tests.importers.samples import make_database, make_mem0, write_json
+from tests.importers.importing import import_path, list_details
+from tests.importers.samples import make_database, make_mem0
 
 ALICE = "02d1c631-624c-4e3f-946d-1c734e6367c2"
 
@@ -26,27 +24,6 @@ def list_texts(place: Place) -> dict[str, tuple[str, ...]]:
         found.passage.source: (found.passage.created_at, found.passage.text, *found.passage.tags)
         for found in archive.list_passages(place)
     }
-
-
-def test_the_history_says_what_each_memory_is_now(place: Place, tmp_path: Path) -> None:
-    done = import_path(place, make_mem0(tmp_path))
-    assert dict(done.omitted) == {("memory", "which were deleted there"): 1}
-    assert list_texts(place) == {
-        f"mem0: {ALICE}": ("2026-01-01T00:00:03Z", "Alice prefers Rust 世界", "mem0"),
-        "mem0: 71b39274-e3ed-4a00-8df0-6b0d40d45bf1": (
-            "2026-01-01T00:00:02Z",
-            "The timeout is 5",
-            "mem0",
-        ),
-    }
-
-
-def test_the_messages_that_it_kept_are_a_session(place: Place, tmp_path: Path) -> None:
-    import_path(place, make_mem0(tmp_path))
-    _, path = find_session(place, "run_id=r9&user_id=bob")
-    assert [(each.role, each.text, each.at, each.host) for each in recall.messages(path)] == [
-        ("user", "I deploy on Fridays", "2026-01-01T00:00:05Z", "mem0")
-    ]
 
 
 def test_its_folder_is_found_where_it_is_or_where_the_environment_says(tmp_path: Path) -> None:
@@ -76,54 +53,6 @@ def test_the_histories_of_other_versions_are_read(
 ) -> None:
     import_path(place, make_database(tmp_path / "memory.db", script))
     assert list_texts(place) == {"mem0: a": ("2024-05-01T07:00:00Z", "An old one", "mem0")}
-
-
-def test_values_of_odd_types_are_counted_and_the_rest_is_taken(
-    place: Place, tmp_path: Path
-) -> None:
-    script = (
-        "CREATE TABLE history (memory_id, new_memory, event, updated_at, is_deleted);"
-        "INSERT INTO history VALUES (7, 8, 9, 10, 11), (NULL, NULL, NULL, NULL, NULL),"
-        " ('../../x', 'Taken', 'ADD', 'no time', 0), ('b', x'ff', 'ADD', '', 'no');"
-    )
-    done = import_path(place, make_database(tmp_path / "history.db", script))
-    assert list_details(done, "refused") == [
-        "cannot read an event of the history: it has no text or names no memory"
-    ]
-    assert list_texts(place) == {"mem0: ../../x": ("unknown", "Taken", "mem0")}
-
-
-def test_an_answer_of_get_all_brings_what_was_noted_as_tags(place: Place, tmp_path: Path) -> None:
-    rows = [
-        {
-            "id": ALICE,
-            "memory": "Alice prefers Rust 世界",
-            "metadata": {"category": "preference", "priority": 3, "deep": {"x": 1}},
-            "created_at": "2026-01-01T00:00:01.445441+00:00",
-            "updated_at": "2026-01-01T00:00:03.612749+00:00",
-            "user_id": "alice",
-            "categories": ["code", None, 5],
-        },
-        {"id": "b", "memory": 5},
-        "a text",
-    ]
-    relations = [{"source": "alice", "relationship": "likes", "target": "rust"}, {}]
-    found = {"results": rows, "relations": relations}
-    done = import_path(place, write_json(tmp_path / "all.json", found))
-    assert len(list_details(done, "refused")) == 2
-    tags = ("mem0", "code", "user_id:alice", "preference", "priority:3")
-    assert list_texts(place) == {
-        f"mem0: {ALICE}": ("2026-01-01T00:00:03Z", "Alice prefers Rust 世界", *tags),
-        "mem0: relations": ("unknown", "- alice → likes → rust", "mem0"),
-    }
-    again = import_path(place, make_mem0(tmp_path))  # the same memory by another door
-    assert [item.outcome for item in again.items if ALICE in item.name or item.outcome == "same"]
-    assert read_memory(place).count("Alice prefers Rust") == 1
-
-
-def test_a_bare_list_is_the_same(place: Place, tmp_path: Path) -> None:
-    import_path(place, write_json(tmp_path / "l.json", [{"id": "b", "memory": "A list"}]))
-    assert [each[1] for each in list_texts(place).values()] == ["A list"]
 
 
 OPENMEMORY = """
@@ -174,31 +103,6 @@ def test_the_database_of_openmemory_and_its_backup_give_the_same(
     backup = write_backup(tmp_path / "b.zip", gzip.compress(lines.encode()))
     again = import_path(place, backup)
     assert [item.outcome for item in again.items] == ["refused", "same"]
-    assert list_texts(place) == KEPT
-
-
-def test_all_its_tables_as_json_give_the_same(place: Place, tmp_path: Path) -> None:
-    found = {
-        "user": {"id": "u1", "user_id": "alice"},
-        "apps": [{"id": "a1", "owner_id": "u1", "name": "cursor"}],
-        "categories": [{"id": "c1", "name": "work"}, {"id": "c2", "name": "Go"}],
-        "memories": [
-            {
-                "id": ALICE,
-                "user_id": "u1",
-                "app_id": "a1",
-                "content": "Kept 世界",
-                "metadata": {"type": "rule"},
-                "state": "paused",
-                "updated_at": "2026-01-01T00:00:03.500000+00:00",
-            }
-        ],
-        "memory_categories": [
-            {"memory_id": ALICE, "category_id": "c1"},
-            {"memory_id": ALICE, "category_id": "c2"},
-        ],
-    }
-    import_path(place, write_json(tmp_path / "memories.json", found))
     assert list_texts(place) == KEPT
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from itertools import pairwise
 from pathlib import Path
@@ -30,56 +31,23 @@ def places(chunks: list[FileChunk]) -> list[tuple[int, int, str]]:
 
 
 LONG = "words " * 20
+CASES = Path(__file__).parent / "cases"
+RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))
 
 
-def test_markdown_is_cut_at_its_headings_of_both_kinds(tmp_path: Path) -> None:
-    text = (
-        f"# One\n\n{LONG}\n\n## Two ##\n{LONG}\n\nThree\n-----\n\n{LONG}\n\n```\n# no\n---\n```\n"
-    )
-    found = cut_text(tmp_path, "a.md", text, 210)
-    assert places(found) == [(1, 3, "One"), (5, 6, "One > Two"), (8, 16, "One > Three")]
-    assert found[2].text == f"{LONG}\n\n```\n# no\n---\n```"
+@pytest.mark.parametrize("case", sorted(path.name for path in CASES.glob("*.txt")))
+def test_the_chunks_of_a_file_are_recorded(tmp_path: Path, case: str) -> None:
+    """Cases are named by their chunks' size and what holds of them.
 
-
-def test_front_matter_and_rules_of_markdown_are_no_headings(tmp_path: Path) -> None:
-    found = cut_text(tmp_path, "a.md", "---\ntitle: x\n---\n\n- a\n---\n\n| a |\n---\n")
-    assert places(found) == [(1, 9, "")]
-
-
-def test_code_in_a_fence_stays_whole_where_it_fits(tmp_path: Path) -> None:
-    fence = "```\n" + "code\n\n" * 20 + "```\n"
-    found = cut_text(tmp_path, "a.md", f"# A\n{LONG}\n\n{fence}\n{LONG}\n", 200)
-    assert [each.text.count("```") for each in found] == [0, 2, 0]
-
-
-def test_restructured_text_is_cut_at_its_titles(tmp_path: Path) -> None:
-    text = f"=====\nTitle\n=====\n\n{LONG}\n\nPart\n----\n\n{LONG}\n\n-----\n\nDeep\n~~~~\n{LONG}\n\nNext\n----\n{LONG}\n\nxxxxxx\n---\n"
-    found = cut_text(tmp_path, "a.rst", text)
-    assert places(found) == [
-        (1, 5, "Title"),
-        (7, 12, "Title > Part"),
-        (14, 16, "Title > Part > Deep"),
-        (18, 23, "Title > Next"),
-    ]
-
-
-def test_html_is_its_text_with_headings_and_lines(tmp_path: Path) -> None:
-    text = f"""\
-        <html><head><title>x</title><style>p {{}}</style></head><body>
-        <nav>Home</nav>
-        <h1>Main <em>title</em></h1>
-        <p>{LONG}
-        and more.</p><p>Fish &amp; chips</p>
-        <script>var x = "<p>no</p>";</script>
-        <h2>Sub</h2>
-        <ul><li>one</li><li>two</li></ul>
-        <p>{LONG}</p>
-        """
-    found = cut_text(tmp_path, "a.html", text)
-    assert places(found) == [(3, 5, "Main title"), (7, 9, "Main title > Sub")]
-    assert found[0].text.split("\n")[-1] == "Fish & chips"
-    assert found[1].text.startswith("one\n\ntwo\n\nwords")
-    assert "no" not in found[0].text
+    `MEMFS_TEST_RECORD=1 python -m pytest tests/ingest/test_cutting.py -n 0` writes them anew.
+    """
+    size, _, name = case.removesuffix(".txt").partition(".")
+    found = cut_text(tmp_path, name, (CASES / case).read_bytes(), int(size))
+    text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in found)
+    recorded = CASES / f"{name}.jsonl"
+    if RECORD:
+        recorded.write_text(text, "utf-8")
+    assert text == recorded.read_text("utf-8")
 
 
 def test_a_notebook_is_its_cells_without_outputs(tmp_path: Path) -> None:
@@ -94,72 +62,10 @@ def test_a_notebook_is_its_cells_without_outputs(tmp_path: Path) -> None:
     assert found[1].text == f"```\nx = 1  # {LONG}\n```"
 
 
-def test_python_is_its_docstrings_and_comments(tmp_path: Path) -> None:
-    text = '''\
-        """The module."""
-        import os  # why
-
-        # Above the class.
-        @decorated
-        class Client(Base):
-            """Talks."""
-
-            limit = 3  # tries
-
-            # Of a method.
-            def send(self, data):
-                """Send
-                data."""
-                return data
-
-            def bare(self):
-                return 1
-
-            # After it.
-
-        def free(): return 2  # inline
-        text = "# no comment"
-        '''
-    found = cut_text(tmp_path, "a.py", text, 120)
-    assert places(found) == [
-        (1, 2, ""),
-        (4, 9, "class Client(Base)"),
-        (11, 14, "class Client(Base) > def send(self, data)"),
-        (20, 20, ""),
-        (22, 22, "def free(): return 2  # inline"),
-    ]
-    assert found[2].text == textwrap.indent(
-        '# Of a method.\ndef send(self, data):\n    """Send\n    data."""', "    "
-    )
-    assert "no comment" not in "".join(each.text for each in found)
-
-
 def test_python_that_cannot_be_parsed_is_read_by_its_tokens(tmp_path: Path) -> None:
     found = cut_text(tmp_path, "a.py", "# of two\ndef f(:\n    print 'x'\n    # inner\n")
     assert places(found) == [(1, 4, "def f(")]
     assert cut_text(tmp_path, "b.py", "(" * 5000) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "heading"),
-    [
-        ("a.go", "// Add adds.\nfunc Add(a int) int {\n\t// sum\n\treturn a\n}\n", "func Add(a int) int"),
-        ("a.js", "/** Adds. */\nexport async function add(a) {\n  return a // sum\n}\n", "export async function add(a)"),
-        ("a.rs", "/// Adds.\npub(crate) fn add(a: i32) -> i32 {\n    a // sum\n}\n", "pub(crate) fn add(a: i32) -> i32"),
-        ("a.c", "/* Adds. */\nint add(int a) {\n  return a; // sum\n}\n", "int add(int a)"),
-        ("A.java", "/** Adds. */\nclass A {\n  int a; // sum\n}\n", "class A"),
-        ("a.sh", "# Adds.\nadd() {\n  echo # sum\n}\n", "add()"),
-        ("a.sql", "-- Adds. sum\nSELECT 1;\n", ""),
-        ("a.ts", "// Adds.\ninterface A {\n  a: string // sum\n}\n", "interface A"),
-    ],
-)  # fmt: skip
-def test_programs_are_their_comments(tmp_path: Path, name: str, text: str, heading: str) -> None:
-    [found] = cut_text(tmp_path, name, text)
-    assert " > ".join(found.headings) == heading
-    assert found.first == 1
-    assert "adds." in found.text.lower()
-    assert "sum" in found.text
-    assert "return" not in found.text or "// sum" in found.text
 
 
 def test_a_pdf_is_cut_by_pages(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -123,13 +124,6 @@ def test_what_a_rewritten_file_says_comes_to_what_it_said(store: Store, path: Pa
     assert take(store, path).messages == 0
 
 
-def test_a_file_that_is_put_back_is_read_again(store: Store, path: Path) -> None:
-    for data in (conversation(4), user("other", "n0"), conversation(4)):
-        path.write_bytes(data)
-        take(store, path)
-    assert kept(store) == {f"{SESSION}.jsonl": ["u0", "u1", "u2", "u3", "n0"]}
-
-
 def test_two_files_of_a_session_lose_nothing_of_each_other(store: Store, tmp_path: Path) -> None:
     one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     one.write_bytes(conversation(4))
@@ -190,17 +184,30 @@ def test_a_file_without_messages_does_not_empty_what_is_kept(store: Store, path:
     assert kept(store) == turns(2)
 
 
-def test_a_kill_between_messages_and_state_repeats_nothing(store: Store, path: Path) -> None:
-    path.write_bytes(conversation(3))
+@pytest.mark.parametrize(
+    ("before", "killed", "after", "messages"),
+    [
+        (conversation(3), conversation(5), conversation(6), 3),
+        (b"", conversation(3), conversation(3), 0),  # before the first state
+        (conversation(3), user("other", "n0") + conversation(3), user("other", "n0"), 0),
+    ],
+)
+def test_a_kill_between_messages_and_state_repeats_nothing(
+    store: Store, path: Path, before: bytes, killed: bytes, after: bytes, messages: int
+) -> None:
+    path.write_bytes(before)
     take(store, path)
-    (state,) = (Path(store.local) / "recall/claude").glob("*.state.json")
-    old = state.read_bytes()
-    path.write_bytes(conversation(5))
+    folder = Path(store.local) / "recall/claude"
+    states = {state: state.read_bytes() for state in folder.glob("*.state.json")}
+    path.write_bytes(killed)
     take(store, path)
-    state.write_bytes(old)
-    path.write_bytes(conversation(6))
-    assert take(store, path).messages == 3
-    assert kept(store) == turns(6)
+    for state in folder.glob("*.state.json"):
+        state.write_bytes(states[state]) if state in states else state.unlink()
+    path.write_bytes(after)
+    assert take(store, path).messages == messages
+    ((_, found),) = kept(store).items()
+    said = re.findall(r'"uuid": ?"(\w+)"', (killed + after).decode())
+    assert sorted(found) == sorted(set(said))
 
 
 @pytest.mark.parametrize("keep", [1, 40, 200])
@@ -218,28 +225,6 @@ def test_a_kill_in_the_middle_of_an_append_loses_nothing(
     os.truncate(log, size + keep)
     assert take(store, path).messages == 2
     assert kept(store) == turns(5)
-
-
-def test_a_kill_before_the_first_state_repeats_nothing(store: Store, path: Path) -> None:
-    path.write_bytes(conversation(3))
-    take(store, path)
-    (state,) = (Path(store.local) / "recall/claude").glob("*.state.json")
-    state.unlink()
-    assert take(store, path).messages == 0
-    assert kept(store) == turns(3)
-    assert state.exists()
-
-
-def test_a_kill_between_a_rewrite_and_its_state_repeats_nothing(store: Store, path: Path) -> None:
-    path.write_bytes(conversation(3))
-    take(store, path)
-    (state,) = (Path(store.local) / "recall/claude").glob("*.state.json")
-    old = state.read_bytes()
-    path.write_bytes(user("other", "n0") + conversation(3))
-    take(store, path)
-    state.write_bytes(old)
-    assert take(store, path).messages == 0
-    assert kept(store) == {f"{SESSION}.jsonl": ["n0", "u0", "u1", "u2"]}
 
 
 def test_a_version_that_a_killed_run_had_kept_is_none_that_comes_back(

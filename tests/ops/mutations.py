@@ -5,10 +5,11 @@ A mutation is a function of bytes and a source of chance; `broken` applies one t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 
-Mutation = Callable[[bytes, Random], bytes]
+from tests.fuzz import mutate
+from tests.fuzz.mutate import Mutation
 
 SAMPLES = (
     (
@@ -28,21 +29,6 @@ SAMPLES = (
     b"",
 )
 _MARKS = (b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> theirs\n")
-_ODD = (
-    *b"' \" { [ *a %".split(),
-    *(
-        b"\0",
-        b"\xef\xbb\xbf",
-        b"\t",
-        b"\r",
-        b"\x1b[31m",
-        b"\x07",
-        b"\x85",
-        b"\xed\xa0\x80",
-        b"\xff",
-    ),
-    *(b"\xc3", b"\xe2\x80\xa8", b"\x0b", b"\n", b"&a ", b"? ", b"- ", b": "),
-)
 _BOMB = b"".join(
     b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 9)
 )
@@ -81,48 +67,6 @@ def _at(data: bytes, chance: Random) -> int:
     """Pick a place, more often near the beginning: that is where front matter is."""
     most = len(data) if chance.random() < 0.5 else min(len(data), 160)
     return chance.randint(0, most)
-
-
-def flip(data: bytes, chance: Random) -> bytes:
-    out = bytearray(data)
-    for _ in range(chance.randint(1, 4)):
-        if out:
-            out[min(_at(data, chance), len(out) - 1)] ^= 1 << chance.randrange(8)
-    return bytes(out)
-
-
-def truncate(data: bytes, chance: Random) -> bytes:
-    return data[: _at(data, chance)]
-
-
-def insert(data: bytes, chance: Random) -> bytes:
-    for _ in range(chance.randint(1, 4)):
-        at = _at(data, chance)
-        data = data[:at] + chance.choice(_ODD) + data[at:]
-    return data
-
-
-def double_a_line(data: bytes, chance: Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    if lines:
-        at = chance.randrange(len(lines))
-        lines.insert(chance.randint(0, len(lines)), lines[at])
-    return b"".join(lines)
-
-
-def swap_lines(data: bytes, chance: Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    if len(lines) > 1:
-        one, other = chance.sample(range(len(lines)), 2)
-        lines[one], lines[other] = lines[other], lines[one]
-    return b"".join(lines)
-
-
-def drop_a_line(data: bytes, chance: Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    if lines:
-        del lines[chance.randrange(min(len(lines), 12))]
-    return b"".join(lines)
 
 
 def add_an_entry(data: bytes, chance: Random) -> bytes:
@@ -185,8 +129,8 @@ def utf_16(data: bytes, chance: Random) -> bytes:
 
 
 MUTATIONS: Sequence[Mutation] = (
-    *(flip, truncate, insert, double_a_line, swap_lines, drop_a_line, add_an_entry, fences),
-    *(conflict, tabs, line_ends, long_line, utf_16),
+    *(mutate.flip, mutate.end, mutate.insert, mutate.repeat, mutate.swap, mutate.cut, add_an_entry),
+    *(fences, conflict, tabs, line_ends, long_line, utf_16),
 )
 
 

@@ -40,14 +40,8 @@ def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:
     memfs("archive", "add", "The zephyr gateway listens on port 7741 because of the firewall.")
-    memfs(
-        "create",
-        "gateways",
-        "The zephyr gateway has two nodes.",
-        "--description",
-        "All gateways.",
-        "--no-pin",
-    )
+    text = "The zephyr gateway has two nodes."
+    memfs("create", "gateways", text, "--description", "All gateways.", "--no-pin")
     memfs("edit", "human", "--append", "Knows the zephyr gateway.")
     shown = memfs("recall", "restart the zephyr gateway", "--budget", "300")
     assert shown.code == 0

@@ -312,19 +312,18 @@ def test_a_git_that_is_not_there_is_named_once(
     assert [each.hint for each in found] == ["install git"]
 
 
-@pytest.mark.parametrize(
-    "mark",
-    [
-        " (conflicted copy 2026-11-01)",
-        " (Anna's conflicted copy 2026-11-01)",
-        " (In Konflikt stehende Kopie von Anna 2026-11-01)",
-        " (copie en conflit de Anna)",
-        " (conflict on 2026-11-01)",
-        " (Anna のコンピュータの競合コピー)",
-        ".sync-conflict-20261101-120000-ABCDEFG",
-        ".Conflict",
-    ],
+CONFLICTED = (
+    *(
+        f" ({words})"
+        for words in ("conflicted copy 2026-11-01", "Anna's conflicted copy 2026-11-01")
+    ),
+    *(" (In Konflikt stehende Kopie von Anna 2026-11-01)", " (copie en conflit de Anna)"),
+    *(" (conflict on 2026-11-01)", " (Anna のコンピュータの競合コピー)"),
+    *(".sync-conflict-20261101-120000-ABCDEFG", ".Conflict"),
 )
+
+
+@pytest.mark.parametrize("mark", CONFLICTED)
 def test_a_conflicted_copy_of_a_sync_tool_is_named_and_not_used(
     place: Place, home: Path, block_file: Write, mark: str
 ) -> None:

@@ -150,11 +150,11 @@ def test_it_is_shown_and_written_only_with_a_yes(shop: Path, memfs: Run, place: 
     assert "- Go" not in memfs("init", "-y").err
     shown = memfs("init", "--from-project").err
     assert "  - Go >=1.22 (source: `go.mod`)\n" in shown
-    assert "It was not written; memfs init --from-project -y writes it." in shown
+    assert "Not written. To write it: memfs init --from-project -y" in shown
     assert not draft.is_written(place)
     assert "project:project_setup version 1: create" in memfs("init", "--from-project", "-y").err
     assert "- Go >=1.22" in memfs("show", "project_setup").out
-    assert "is there already" in memfs("init", "--from-project").err
+    assert "already exists" in memfs("init", "--from-project").err
 
 
 def test_a_project_with_commits_and_no_sessions_is_asked(

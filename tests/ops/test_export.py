@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,18 +21,11 @@ from tests.ops.test_purge import SECRET, put
 WRITE = Callable[[str, str], Path]
 
 
-def run(
-    place: Place,
-    path: str | Path = "",
-    *,
-    user: bool = False,
-    everything: bool = False,
-    force: bool = False,
-    anyway: bool = False,
-) -> Exported | SecretsFound:
-    return exporting.run(
-        place, str(path), user=user, everything=everything, force=force, anyway=anyway
-    )
+OPTIONS: dict[str, Any] = dict.fromkeys(("user", "everything", "force", "anyway"), False)
+
+
+def run(place: Place, path: str | Path = "", **given: bool) -> Exported | SecretsFound:
+    return exporting.run(place, str(path), **(OPTIONS | given))
 
 
 def members(done: Exported | SecretsFound, tmp_path: Path) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ from memfs.store import blocks, recall, static, store_paths
 from memfs.store.blocks import Place
 from tests.examples import examples
 from tests.importers.importing import import_path, list_details
-from tests.ops.test_export import WRITE
+from tests.ops.test_export import OPTIONS, WRITE
 from tests.ops.test_purge import SECRET, put
 
 HEAD = "---\ndescription: {}\nlimit: {}\nread_only: {}\npinned: false\ntags: [{}]\n---\n"
@@ -46,18 +46,8 @@ def fill(place: Place, block_file: WRITE) -> None:
         archive.run(place, text, importance=3 + number, tags=("tea", "a b"), origin=Origin())
 
 
-def convert(
-    place: Place,
-    tool: str,
-    path: Path,
-    *,
-    everything: bool = False,
-    force: bool = False,
-    anyway: bool = False,
-) -> Exported | SecretsFound:
-    return exporting.convert(
-        place, tool, str(path), user=False, everything=everything, force=force, anyway=anyway
-    )
+def convert(place: Place, tool: str, path: Path, **given: bool) -> Exported | SecretsFound:
+    return exporting.convert(place, tool, str(path), **(OPTIONS | given))
 
 
 def make_empty_place(folder: Path) -> Place:

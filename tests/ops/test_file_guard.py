@@ -77,9 +77,8 @@ def test_what_is_wrong_is_said_with_the_way_to_mend_it(
     assert "mend the front matter between the --- lines" in after(repo, broken)
     root = Path(place.home.root)
     (root / "blocks/notes.txt").write_text("text\n")
-    assert "only files that end with .md are memory blocks" in after(
-        repo, root / "blocks/notes.txt"
-    )
+    told = after(repo, root / "blocks/notes.txt")
+    assert "only files that end with .md are memory blocks" in told
     (root / "blocks/My Notes.md").write_text("text\n")
     assert "is no label" in after(repo, root / "blocks/My Notes.md")
 

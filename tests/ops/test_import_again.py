@@ -57,6 +57,13 @@ def find(folder: Path, word: str) -> Path:
     return next(path for path in folder.rglob("*.md") if word in path.read_text())
 
 
+def change(folder: Path) -> None:
+    """Change a word of the short text, and one of the long one."""
+    for old, new in (("7741", "9000"), ("word3", "now3")):
+        path = find(folder, old)
+        path.write_text(path.read_text().replace(old, new))
+
+
 def find_block(place: Place, word: str) -> Block:
     return next(block for block in blocks.load(place) if word in block.value)
 
@@ -64,11 +71,7 @@ def find_block(place: Place, word: str) -> Block:
 def test_what_changed_at_its_source_is_replaced(place: Place, home: Path, folder: Path) -> None:
     run(place, folder, home)
     before = texts(place)
-    for path, old, new in (
-        (find(folder, "7741"), "7741", "9000"),
-        (find(folder, "word3"), "word3", "now3"),
-    ):
-        path.write_text(path.read_text().replace(old, new))
+    change(folder)
     done = run(place, folder, home)
     assert find_block(place, "The port is").value == "The port is 9000."
     after = texts(place)
@@ -87,11 +90,7 @@ def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Pat
     edit.run(place, [Append(label, "Mine stays.")], Origin())
     own = next(path for path in archive.sources(place.home) if "word3" in Path(path).read_text())
     Path(own).write_text(Path(own).read_text() + "My own line.\n")
-    for path, old, new in (
-        (find(folder, "7741"), "7741", "9000"),
-        (find(folder, "word3"), "word3", "now3"),
-    ):
-        path.write_text(path.read_text().replace(old, new))
+    change(folder)
     done = run(place, folder, home)
     assert blocks.get(place, label).value == "The port is 9000.\nMine stays."
     assert "1 changed at their source and here: both stay" in done.note

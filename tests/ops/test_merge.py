@@ -48,7 +48,7 @@ def clones(place: Place, repo: Path, home: Path, tmp_path: Path) -> tuple[Place,
     change(place, Append("system_rules", "- one\n- two\n- three"))
     commit(repo)
     other = tmp_path / "other"
-    subprocess.run(["git", "clone", "-q", str(repo), str(other)], check=True)
+    run(tmp_path, "clone", "-q", str(repo), str(other))
     init.run(str(other), str(home))
     theirs = blocks.find_place(str(other))
     change(theirs, Append("system_rules", "- theirs"), Replace("system_rules", "one", "ONE"))
@@ -136,7 +136,7 @@ def test_a_pull_request_merges_without_a_driver(
 ) -> None:
     change(place, Rethink("system_rules", "\n".join(LINES)))
     commit(repo)
-    subprocess.run(["git", "clone", "-q", str(repo), str(tmp_path / "other")], check=True)
+    run(tmp_path, "clone", "-q", str(repo), "other")
     init.run(str(tmp_path / "other"), str(home))
     theirs = blocks.find_place(str(tmp_path / "other"))
     change(theirs, Replace("system_rules", LINES[0], "- theirs"))
@@ -144,7 +144,7 @@ def test_a_pull_request_merges_without_a_driver(
     change(place, Replace("system_rules", LINES[7], "- ours"))
     commit(repo)
     server = tmp_path / "server"  # which has no driver, as those of GitHub and GitLab
-    subprocess.run(["git", "clone", "-q", str(repo), str(server)], check=True)
+    run(tmp_path, "clone", "-q", str(repo), str(server))
     pulled = run(server, "pull", "-q", "--no-rebase", "--no-edit", str(tmp_path / "other"), "main")
     assert pulled.returncode == 0, pulled.stdout + pulled.stderr
     text = (server / ".agent-memory/blocks/system_rules.md").read_text()

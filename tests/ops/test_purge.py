@@ -79,10 +79,6 @@ def replays(place: Place, store: Store) -> None:
         assert found.id == head.id
 
 
-def find(place: Place, home: Path) -> purge.SecretScan:
-    return purge.find(place, str(home))
-
-
 def age_journal(store: Store) -> None:
     """Let the journal hold the secret, as one of an earlier version can."""
     lines = []
@@ -123,9 +119,9 @@ def spread(place: Place, home: Path) -> None:
     install.run(place, "claude", "user", str(home))
 
 
-def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
+def test_it_is_found_and_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     spread(place, home)
-    found = find(place, home).found
+    found = purge.find(place, str(home)).found
     assert sorted({each.path for each in found}) == [
         path for path in holding(home.parent) if "/.claude/" not in path
     ]
@@ -136,10 +132,6 @@ def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
     lines = {os.path.basename(each.path): each.line for each in found}
     assert lines["api.md"] == 2
     assert lines["system_rules.md"] > 5
-
-
-def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
-    spread(place, home)
     done = purge.run(place)
     assert len({each.path for each in done.done}) == 18
     assert done.left == ()
@@ -299,7 +291,9 @@ def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_fil
 def test_files_of_others_are_named_and_left_alone(place: Place, home: Path) -> None:
     path = Path(place.home.root, "README.md")
     path.write_text(f"ours: {SECRET}\n")
-    assert [(each.path, each.ours) for each in find(place, home).found] == [(str(path), False)]
+    assert [(each.path, each.ours) for each in purge.find(place, str(home)).found] == [
+        (str(path), False)
+    ]
     done = purge.run(place)
     assert done.done == ()
     assert [each.path for each in done.left] == [str(path)]
@@ -342,7 +336,7 @@ def test_what_a_killed_run_left_is_looked_through_and_a_repository_is_not(
     left = Path(place.home.root, "blocks/.api.md.tmp")
     put(left, f"half of {SECRET}")
     put(home / ".agent-memory/.git/x", SECRET)
-    assert [each.path for each in find(place, home).found] == [str(left)]
+    assert [each.path for each in purge.find(place, str(home)).found] == [str(left)]
     purge.run(place)
     assert left.read_text() == f"half of {MARK}"
 
@@ -352,7 +346,7 @@ def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
     path = Path(place.home.root, "static/key.md")
     put(path, SECRET)
     path.chmod(0)
-    assert find(place, home).unread == (str(path),)
+    assert purge.find(place, str(home)).unread == (str(path),)
 
 
 def test_what_is_redacted_is_still_the_users(place: Place, home: Path, block_file: WRITE) -> None:
@@ -395,7 +389,7 @@ def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_fil
     commit(top, "with")
     block_file("api", "use the vault\n")
     commit(top, "without")
-    looked = find(place, home)
+    looked = purge.find(place, str(home))
     assert looked.found == ()
     assert looked.unread == ()
     [found] = looked.commits

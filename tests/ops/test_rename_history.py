@@ -101,13 +101,8 @@ def test_an_undone_rename_is_one_back(place: Place) -> None:
     run(place, Create("old", "A", "one"), Rename("old", "new"), Append("new", "two"))
     undo.undo_edit(place, "new", ORIGIN)
     undo.undo_edit(place, "new", ORIGIN)
-    assert [(line[0], line[1], line[2]) for line in log(place, "old")] == [
-        (5, "old", "undo"),
-        (4, "new", "undo"),
-        (3, "new", "append"),
-        (2, "new", "rename"),
-        (1, "old", "create"),
-    ]
+    steps = [f"{number} {label} {op}" for number, label, op, _ in log(place, "old")]
+    assert steps == ["5 old undo", "4 new undo", "3 new append", "2 new rename", "1 old create"]
     assert show.run(place, "old", "3").block.value == "one\ntwo"
     run(place, Create("new", "B", "other"))
     assert [line[2] for line in log(place, "new")] == ["create"]

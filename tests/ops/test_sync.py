@@ -93,21 +93,17 @@ def test_the_projects_pinned_blocks_are_in_it_and_no_others(place: Place) -> Non
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
-        b"\n",
-        b"# Ours\n",
-        b"# Ours",
-        b"# Ours\r\nx\r\n",
-        b"# Ours\r\nx",
-        b"\xef\xbb\xbf# Ours\n",
-        b"\xef\xbb\xbf",
-        b"mixed\r\nends\n",
-        b"old\rmac\r",
-        b"caf\xe9\n",
-        b"a\n\n\n",
-        b"\x0c\x85\xe2\x80\xa8",
-        b"x" * (1 << 20),
-        b"line\r\n" * 180_000,
+        *(
+            b"",
+            b"\n",
+            b"# Ours\n",
+            b"# Ours",
+            b"# Ours\r\nx\r\n",
+            b"# Ours\r\nx",
+            b"mixed\r\nends\n",
+        ),
+        *(b"\xef\xbb\xbf# Ours\n", b"\xef\xbb\xbf", b"old\rmac\r", b"caf\xe9\n", b"a\n\n\n"),
+        *(b"\x0c\x85\xe2\x80\xa8", b"x" * (1 << 20), b"line\r\n" * 180_000),
     ],
     ids=lambda data: repr(data[:12]),
 )
@@ -285,19 +281,6 @@ def test_an_edit_renews_the_sections_there_are_where_that_is_wanted(
     (found,) = file_guard.find(place, event)
     assert file_guard.after(found, event).context == ""
     assert "with a file tool" in path.read_text()
-
-
-def test_a_variable_can_say_so_too(
-    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sync.run(place, ["agents"])
-    monkeypatch.setenv("MEMFS_SYNC_ON_EDIT", "true")
-    add(place, "by variable")
-    assert "by variable" in (repo / "AGENTS.md").read_text()
-    on_edit(place)
-    monkeypatch.setenv("MEMFS_SYNC_ON_EDIT", "false")
-    add(place, "and not")
-    assert "and not" not in (repo / "AGENTS.md").read_text()
 
 
 def test_an_edit_of_your_own_block_renews_nothing(place: Place, repo: Path) -> None:

@@ -56,7 +56,7 @@ def hooked(place: Place, repo: Path, hook: Path) -> Place:
 def test_a_commit_of_a_block_has_the_section_too(repo: Path) -> None:
     git(repo, "add", BLOCKS)
     said = git(repo, "commit", "-m", "memory")
-    assert "✓ memfs: AGENTS.md renewed, and added to the commit" in said
+    assert "✓ memfs: AGENTS.md updated and added to the commit" in said
     assert "Use httpx." in git(repo, "show", "HEAD:AGENTS.md")
     assert git(repo, "status", "--porcelain") == ""
     (repo / "other.txt").write_text("x")
@@ -77,7 +77,7 @@ def test_what_a_person_did_not_stage_is_not_added(repo: Path) -> None:
     path.write_text("not yet\n" + path.read_text())
     git(repo, "add", BLOCKS)
     said = git(repo, "commit", "-m", "memory")
-    assert "not in step in this commit: AGENTS.md: it has other changes" in said
+    assert "out of date in this commit: AGENTS.md: it has other changes" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
     assert "Use httpx." in path.read_text()
     git(repo, "commit", "-qam", "theirs too")
@@ -166,7 +166,7 @@ def test_a_hook_of_others_stays_and_is_run(
     git(repo, "add", BLOCKS)
     with pytest.raises(subprocess.CalledProcessError) as failed:
         git(repo, "commit", "-m", "memory")
-    assert "AGENTS.md renewed" in failed.value.stderr
+    assert "AGENTS.md updated" in failed.value.stderr
     assert ("theirs" in failed.value.stderr) == ("theirs" in rest)
     assert outcomes(hooked, remove=True) == ["updated", "removed"]
     assert hook.read_text() == f"{first}\n{rest}"
@@ -231,7 +231,7 @@ def test_line_ends_of_the_working_tree_are_no_changes(repo: Path, said: str) -> 
     path = repo / "AGENTS.md"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     git(repo, "add", BLOCKS)
-    assert "AGENTS.md renewed, and added" in git(repo, "commit", "-m", "memory")
+    assert "AGENTS.md updated and added" in git(repo, "commit", "-m", "memory")
     assert "Use httpx." in git(repo, "show", "HEAD:AGENTS.md")
     assert "\r" not in git(repo, "show", "HEAD:AGENTS.md")
     assert b"httpx.\r\n" in path.read_bytes()
@@ -263,7 +263,7 @@ def parted(hooked: Place, repo: Path) -> Place:
 
 def test_a_merge_renews_the_section_and_says_so(parted: Place, repo: Path) -> None:
     said = git(repo, "merge", "--no-edit", "side")
-    assert "✓ memfs: AGENTS.md renewed after the merge: commit it" in said
+    assert "✓ memfs: AGENTS.md updated after the merge: commit it" in said
     assert "Side." in (repo / "AGENTS.md").read_text()
     assert git(repo, "status", "--porcelain") == " M AGENTS.md\n"
     git(repo, "commit", "-qam", "section")

@@ -66,11 +66,7 @@ def test_a_kill_at_any_point_costs_nothing(tmp_path: Path) -> None:
 
 Step = tuple[int, str, int, int, int]
 NAMES = (
-    "blocks/human.md",
-    "blocks/a.md",
-    "blocks/dir/b.md",
-    "archive/2026-05/p.md",
-    "facts/2026-05.jsonl",
+    "blocks/human.md blocks/a.md blocks/dir/b.md archive/2026-05/p.md facts/2026-05.jsonl".split()
 )
 
 

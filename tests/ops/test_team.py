@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from memfs.team.client import TeamError
 from memfs.team.membership import NamedSession, SharedTurns, SharingRules
 from memfs.team.protocol import hash_origin
 from memfs.team.status import load_status
+from tests.ops.clones import commit, git
 from tests.ops.recorded_sessions import record
 from tests.ops.team_steps import ME, outbox, send, share
 from tests.team.small_server import SmallServer, serve
@@ -35,11 +35,10 @@ def test_a_project_is_known_by_any_way_to_write_its_repository(
 ) -> None:
     table.member["projects"].append({"id": 8, "name": "docs", "role": "reader", "origins": []})
     table.member["projects"][0]["origins"] = [hash_origin("https://example.com/acme/shop.git")]
-    remote = ["git", "-C", str(repo), "remote", "add"]
-    subprocess.run([*remote, "fork", "git@example.com:ada/shop.git"], check=True)
+    git(repo, "remote", "add", "fork", "git@example.com:ada/shop.git")
     with pytest.raises(NotFoundError, match="acme has no project with this repository"):
         verbs.join_project(place, server.address, "mft_1", ME)
-    subprocess.run([*remote, "origin", "ssh://git@example.com/acme/shop"], check=True)
+    git(repo, "remote", "add", "origin", "ssh://git@example.com/acme/shop")
     assert verbs.join_project(place, server.address, "mft_1", ME).project.name == "shop"
     table.member["projects"][1]["origins"] = [hash_origin("git@example.com:ada/shop")]
     with pytest.raises(NotFoundError, match="acme has several projects with this repository"):
@@ -50,8 +49,8 @@ def test_a_project_is_known_by_any_way_to_write_its_repository(
 
 def test_a_linked_worktree_is_the_same_project(joined: Place, table: TeamTable, repo: Path) -> None:
     record(joined.home, "s1", *TALK)
-    for command in (["add", "-A"], ["commit", "-qm", "x"], ["worktree", "add", "-q", "../tree"]):
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+    commit(repo)
+    git(repo, "worktree", "add", "-q", "../tree")
     linked = blocks.find_place(str(repo.parent / "tree"))
     assert share(linked, session="s1").report.stored == 3
     assert len(table.list_rows()) == 3

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from memfs.core.errors import LockedError, StoreError
-from memfs.store import lock, recall, session_outcomes
+from memfs.store import lock, recall
 from memfs.store.blocks import Place
-from memfs.store.session_outcomes import SessionOutcome
 from memfs.team import membership, verbs
 from memfs.team.client import TeamError
 from memfs.team.protocol import LONGEST, MOST_MESSAGES
@@ -65,33 +64,6 @@ def test_turns_are_shared_and_the_title_is_of_what_is_shared(
     share(joined, session="s1", first=2)
     assert table.list_texts() == ["which day?", "Monday.", "thanks"]
     assert table.titles == {("claude", "s1"): "which day?"}
-
-
-def test_a_title_whose_prompt_is_taken_back_goes_with_it(joined: Place, table: TeamTable) -> None:
-    record(joined.home, "s1", *PORT, *DATE)
-    share(joined, session="s1")
-    verbs.set_pattern(joined, "which port", ME, remove=False)
-    assert table.list_texts() == ["Port 7741.", "which day?", "Monday."]
-    assert table.titles == {("claude", "s1"): "which day?"}
-
-
-def test_what_was_solved_is_a_question_and_its_outcome(joined: Place, table: TeamTable) -> None:
-    record(joined.home, "s1", *PORT, ("assistant", "It is 7742."), *DATE)
-    record(joined.home, "s2", ("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d"))
-    record(joined.home, "s3", *DATE)
-    session_outcomes.write_outcome(joined.home, SessionOutcome("s1", True, turn=1))
-    session_outcomes.write_outcome(joined.home, SessionOutcome("s2", True))
-    session_outcomes.write_outcome(joined.home, SessionOutcome("s3", False))
-    share(joined, base="solved")
-    assert table.list_texts("s1") == ["which port?", "It is 7742."]
-    assert table.list_texts("s2") == ["a", "d"]
-    assert table.list_texts("s3") == []
-    record(joined.home, "s2", ("user", "e"), ("assistant", "f"))
-    send(joined)
-    assert table.list_texts("s2") == ["a", "f"]
-    session_outcomes.write_outcome(joined.home, SessionOutcome("s2", False))
-    send(joined)
-    assert table.list_texts("s2") == []
 
 
 def test_private_parts_secrets_and_what_never_goes_stay_here(

@@ -18,7 +18,7 @@ from memfs.ops import trust as trust_op
 from memfs.store import blocks, enforced_rules, sessions
 from memfs.store.blocks import Place
 from tests.hook.calls import answer, call, payload
-from tests.ops.clones import committed
+from tests.ops.clones import committed, git
 
 BlockFile = Callable[[str, str], Path]
 API = "---\ndescription: How we write the API\npaths: src/api/**\n---\nErrors are problem+json.\n"
@@ -99,9 +99,8 @@ def test_a_strange_name_of_a_file_is_one_short_line(
     reply = call(payload(repo, "PreToolUse", tool_name="Read", tool_input=given))
     assert reply[1] == b""
     if "\0" not in name:
-        heading, block, *_ = json.loads(reply[0])["hookSpecificOutput"]["additionalContext"].split(
-            "\n"
-        )
+        told = json.loads(reply[0])["hookSpecificOutput"]["additionalContext"]
+        heading, block, *_ = told.split("\n")
         assert len(heading) < 250
         assert block.startswith("## [API]")
 
@@ -142,15 +141,13 @@ def test_only_what_a_person_accepted_is_enforced(
 ) -> None:
     path = block_file("push", PUSH)
     assert decide(place, "git push").refusal == "", "nobody accepted it"
-    assert trust_op.describe_rules(place) == (
-        ("project:push", "deny: git push; deny writing: *.lock"),
-    )
+    wanted = ("project:push", "deny: git push; deny writing: *.lock")
+    assert trust_op.describe_rules(place) == (wanted,)
     accept(place)
     assert trust_op.describe_rules(place) == ()
     reply = decide(place, "cd x && git push origin main")
-    assert reply.refusal == (
-        "A rule of this project's memory (push, 2026-05-03): Nobody pushes but CI."
-    )
+    rule = "A rule of this project's memory (push, 2026-05-03): Nobody pushes but CI."
+    assert reply.refusal == rule
     assert not reply.asks
     assert decide(place, "git pull").refusal == ""
     assert decide(place, file=f"{repo}/a/yarn.lock").refusal
@@ -195,8 +192,6 @@ def test_a_clone_that_is_not_trusted_tells_and_refuses_nothing_and_trust_accepts
     block_file("push", PUSH)
     accept(place)
     committed(place, repo)
-    from tests.ops.clones import git
-
     git(clone, "pull", "-q")
     push = payload(clone, "PreToolUse", tool_name="Bash", tool_input={"command": "git push"})
     read = payload(clone, "PreToolUse", tool_name="Read", tool_input={"file_path": "src/api/x"})

@@ -12,46 +12,19 @@ from memfs.recall import prompts
 from memfs.search import prompt_relevance
 from memfs.search.lexical import TextIndex
 from tests.examples import examples
+from tests.search.stores import document
 
 SAID = "the flaky login test fails because the clock is not frozen"
-DOCUMENTS: list[dict[str, object]] = [
-    {
-        "id": "said",
-        "kind": "message",
-        "role": "user",
-        "host": "claude",
-        "session": "old",
-        "text": SAID,
-        "time": "2026-05-03T10:00:00Z",
-    },
-    {"id": "again", "kind": "message", "role": "assistant", "session": "old2", "text": SAID},
-    {
-        "id": "mine",
-        "kind": "message",
-        "role": "user",
-        "session": "now",
-        "host": "claude",
-        "text": "frozen clock login flaky: freezegun since Monday",
-    },
-    {
-        "id": "tool",
-        "kind": "message",
-        "role": "tool",
-        "session": "old",
-        "text": "clock frozen login flaky flaky",
-    },
-    {"id": "block", "kind": "block", "label": "notes", "text": "flaky login test frozen clock"},
-    {
-        "id": "kept",
-        "kind": "passage",
-        "text": "Freeze the clock in login tests: they are flaky otherwise.",
-    },
-    {"id": "peas", "kind": "passage", "text": "peas"},
+DOCUMENTS = [
+    document("said", SAID, role="user", host="claude", session="old", time="2026-05-03T10:00:00Z"),
+    document("again", SAID, role="assistant", session="old2"),
+    document("mine", "frozen clock login flaky: freezegun", role="user", session="now"),
+    document("tool", "clock frozen login flaky flaky", role="tool", session="old"),
+    document("block", "flaky login test frozen clock", kind="block", label="notes"),
+    document("kept", "Freeze the clock in login tests: they are flaky else.", kind="passage"),
+    document("peas", "peas", kind="passage"),
 ]
-OTHERS: list[dict[str, object]] = [
-    {"id": f"o{n}", "kind": "message", "role": "user", "text": f"something else {n} entirely login"}
-    for n in range(30)
-]
+OTHERS = [document(f"o{n}", f"something else {n} entirely login", role="user") for n in range(30)]
 PROMPT = "why is the login test flaky? is the clock frozen?"
 
 
@@ -116,14 +89,7 @@ def test_words_that_come_up_all_the_time_recall_nothing(tmp_path: Path) -> None:
     texts = [f"fix tests, run lint: module{n % 60} team{n % 60}" for n in range(300)]
     texts += [f"something else {n}" for n in range(300)]
     index.add(
-        {
-            "id": f"m{n}",
-            "num": n,
-            "kind": "message",
-            "session": f"s{n}",
-            "host": "claude",
-            "text": text,
-        }
+        document(f"m{n}", text, num=n, session=f"s{n}", host="claude")
         for n, text in enumerate(texts)
     )
     index.commit()

@@ -258,14 +258,14 @@ def test_no_query_raises_or_finds_what_it_does_not_name(
         assert stems & engine.text.stems(hit.text)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
 @pytest.mark.parametrize(
     "query",
     ["bread and wine " * 7000, "b" * 100_000, " ".join(f"w{n}" for n in range(15_000)) + " bread"],
 )
 def test_a_query_of_100_kilobytes_is_answered(engine: Engine, mode: Mode, query: str) -> None:
     page = engine.search(query, mode=mode)
-    if mode != "semantic" and "bread" in query:
+    if "bread" in query:
         assert "bread" in page.hits[0].text.lower()
     assert len(page.hits) <= 10
 

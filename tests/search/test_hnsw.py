@@ -254,7 +254,7 @@ import numpy as np
 from memfs.search import hnsw
 hnsw.FEWEST = 100
 rows = np.fromfile(sys.argv[2], np.int8).reshape(-1, 32)
-for round in range(60):
+for round in range(25):
     found = hnsw.open_graph(sys.argv[1], "model-1", rows, build=False)
     if found:
         assert found.rows in range(400, 2001), found.rows

@@ -143,11 +143,8 @@ def test_a_uuid_is_an_id(thing: str) -> None:
         f'{{"{thing}": "{UUID}", "key": "{UUID}"}}',
     ):
         assert find_secrets(text) == [], text
-
-
-@pytest.mark.parametrize("name", ["key", "idempotency_key", "Idempotency-Key", "primary_key"])
-def test_so_is_one_whose_key_is_not_said_to_be_secret(name: str) -> None:
-    assert find_secrets(f"{name}: {UUID}") == []
+    for name in ("key", "idempotency_key", "Idempotency-Key", "primary_key"):
+        assert find_secrets(f"{name}: {UUID}") == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from memfs.tools.calls import ToolCall
 from memfs.tools.tool_context import ToolContext
 from tests.cli.conftest import Run
 from tests.hook.calls import call, start
+from tests.store.conftest import configure
 
 SECTION = """\
 memfs: 1
@@ -69,17 +70,12 @@ def test_blocks_begin_with_their_content_and_limits(configured: Place, repo: Pat
 
 
 def test_limits_in_characters_hold_for_the_scratch_block(place: Place, repo: Path) -> None:
-    assert place.project
-    Path(place.project.root, "config.yaml").write_text(
-        "memfs: 1\nblocks: {working: {limit: 1000}}\n"
-    )
+    configure(place, "blocks: {working: {limit: 1000}}\n")
     assert b"0/1000" in call(start(repo))[0].replace(b",", b"")
 
 
 def test_a_created_block_begins_with_its_content(place: Place, memfs: Run) -> None:
-    assert place.project
-    text = "memfs: 1\nblocks: {decisions: {default_content: None yet., max_tokens: 50}}\n"
-    Path(place.project.root, "config.yaml").write_text(text)
+    configure(place, "blocks: {decisions: {default_content: None yet., max_tokens: 50}}\n")
     assert memfs("create", "decisions", "--description", "What was decided.").code == 0
     block = blocks.get(place, "decisions")
     assert (block.value, block.tokens) == ("None yet.", 50)
@@ -102,11 +98,10 @@ def test_the_window_is_that_of_the_section(configured: Place) -> None:
 
 
 def test_the_archive_gives_as_many_hits_as_it_says(place: Place, repo: Path, memfs: Run) -> None:
-    assert place.project
     for number in range(4):
         text = f"The gopher number {number} digs a tunnel."
         archive.run(place, text, importance=5, tags=(), origin=Origin())
-    Path(place.project.root, "config.yaml").write_text("memfs: 1\narchival: {search_top_k: 2}\n")
+    configure(place, "archival: {search_top_k: 2}\n")
     asked = ToolCall("archival_memory_search", {"query": "gopher tunnel"})
     text = calls.run(ToolContext(str(repo)), registry.built_in(), asked).text
     assert text.startswith("showing 1-2 of 4 hits")

@@ -64,41 +64,20 @@ def body(text: object) -> str:
 def test_memory_blocks(memfs: Run) -> None:
     [human] = load(memfs, "show", "human")
     history = load(memfs, "log", "human")
-    columns: Record = {
-        "id": f"{human['tier']}:{human['label']}",
-        "block_type": human["label"],
-        "user_id": human["tier"],
-        "session_id": history[0]["session"] or None,
-        "content": human["value"],
-        "max_tokens": human["max_tokens"],
-        "current_tokens": human["tokens"],
-        "version": human["version"],
-        "created_at": history[-1]["at"],
-        "updated_at": human["updated_at"],
-    }
-    assert columns == {
-        "id": "user:human",
-        "block_type": "human",
-        "user_id": "user",  # each user has a store of their own: the account is its folder
-        "session_id": None,
-        "content": "Works at Anthropic.",
-        "max_tokens": 500,
-        "current_tokens": estimate("Works at Anthropic."),
-        "version": 4,
-        "created_at": NOW,
-        "updated_at": LATER,
-    }
+    assert (human["tier"], human["label"]) == ("user", "human")  # id, block_type and user_id: each
+    assert history[0]["session"] == ""  # user has a store of their own
+    assert human["value"] == "Works at Anthropic."
+    assert (human["max_tokens"], human["tokens"]) == (500, estimate("Works at Anthropic."))
+    assert human["version"] == 4
+    assert (history[-1]["at"], human["updated_at"]) == (NOW, LATER)  # created_at, updated_at
 
 
 @pytest.mark.usefixtures("edited")
 def test_the_block_of_a_session(memfs: Run) -> None:
     [working] = load(memfs, "show", "working", "--session", "s1")
     [*_, entry] = load(memfs, "log", "working", "--session", "s1")
-    assert (working["tier"], working["label"], working["value"]) == (
-        "session",
-        "working",
-        "Step 1.",
-    )
+    found = (working["tier"], working["label"], working["value"])
+    assert found == ("session", "working", "Step 1.")
     assert working["max_tokens"] == 1000
     assert entry["session"] == "s1"
     assert Path(str(working["path"])).parent.name == "s1"
@@ -107,10 +86,8 @@ def test_the_block_of_a_session(memfs: Run) -> None:
 
 @pytest.mark.usefixtures("edited")
 def test_types_are_labels_and_the_scope_is_the_tier(memfs: Run) -> None:
-    found = {
-        each["label"]: each["tier"] for each in load(memfs, "show", "--list", "--session", "s1")
-    }
-    assert found == {
+    listed = load(memfs, "show", "--list", "--session", "s1")
+    assert {each["label"]: each["tier"] for each in listed} == {
         "persona": "project",
         "human": "user",
         "working": "session",
@@ -120,36 +97,15 @@ def test_types_are_labels_and_the_scope_is_the_tier(memfs: Run) -> None:
 
 @pytest.mark.usefixtures("edited")
 def test_memory_block_history(memfs: Run) -> None:
-    rows = [
-        {
-            "id": bool(each["id"]),
-            "block_id": f"{each['tier']}:{each['label']}",
-            "operation": each["op"],
-            "old_content": body(each["before"]),
-            "new_content": body(each["after"]),
-            "changed_at": each["at"],
-            "triggered_by": each["actor"],
-        }
-        for each in load(memfs, "log", "human")[::-1][1:]
-    ]
-    texts = [
-        "",
-        "Works at Google.\nLikes tea.",
-        "Works at Anthropic.\nLikes tea.",
-        "Works at Anthropic.",
-    ]
-    operations = ("append", "replace", "remove")
-    assert rows == [
-        {
-            "id": True,
-            "block_id": "user:human",
-            "operation": operation,
-            "old_content": old,
-            "new_content": new,
-            "changed_at": LATER,
-            "triggered_by": actor,
-        }
-        for operation, old, new, actor in zip(operations, texts, texts[1:], TRIGGERS, strict=False)
-    ]
+    tea = "\nLikes tea."
+    texts = ["", f"Works at Google.{tea}", f"Works at Anthropic.{tea}", "Works at Anthropic."]
+    entries = load(memfs, "log", "human")[::-1][1:]
+    assert [(each["tier"], each["label"], each["at"]) for each in entries] == [
+        ("user", "human", LATER)
+    ] * 3
+    assert [each["op"] for each in entries] == ["append", "replace", "remove"]
+    assert [each["actor"] for each in entries] == [*TRIGGERS]
+    assert [body(each["before"]) for each in entries] == texts[:-1]
+    assert [body(each["after"]) for each in entries] == texts[1:]
     ids = [each["id"] for each in load(memfs, "log")]
     assert len(set(ids)) == len(ids)

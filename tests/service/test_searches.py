@@ -55,10 +55,8 @@ QUERIES = (
     "search gophers",
     "search --sessions gophers",
     "recall 'where gophers live'",
-    "graph",
     "graph s1",
     "graph --similar 'where do gophers live?'",
-    "graph --path topic:gophers",
 )
 
 

@@ -15,6 +15,7 @@ from memfs.recall.open_store import OpenStore
 from memfs.search.request import Filter
 from memfs.store import data_sources
 from memfs.store.blocks import Place
+from tests.recall.test_open_sources import configure, write
 from tests.service import running
 from tests.service.running import answered, asked, hook, payload, until
 
@@ -34,15 +35,6 @@ def held(place: Place, repo: Path) -> Place:
     assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
     until(lambda: found(place, "ledger"))
     return place
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-def configure(folder: Path, sources: str) -> None:
-    (folder / ".agent-memory/config.yaml").write_text(f"memfs: 1\nsources: {{{sources}}}\n")
 
 
 def found(place: Place, word: str) -> list[str]:
@@ -99,22 +91,6 @@ def test_a_source_that_comes_is_watched_and_one_that_goes_is_dropped(
     configure(repo, "")
     assert [source.name for source in data_sources.list_sources(held)] == ["notes"]
     until(lambda: "reconciles" not in prompt(f"s{next(sessions)}"))
-
-
-def test_commits_are_found_without_anybody_who_asks(held: Place) -> None:
-    def list_commits(word: str) -> list[str]:
-        index = OpenStore(held)
-        index.watched = True
-        engines = [e for source, e in index.list_sources("text") if source.name == "commits"]
-        return [hit.text for each in engines for hit in each.search(word, mode="text").hits]
-
-    def commit(*words: str) -> None:
-        subprocess.run(["git", "commit", "-q", "--allow-empty", *words], check=True)
-
-    commit("-m", "Cap the retries at seven")
-    assert until(lambda: list_commits("retries")) == ["Cap the retries at seven"]
-    commit("--amend", "-m", "Cap the attempts at seven")
-    until(lambda: list_commits("attempts") and not list_commits("retries"))
 
 
 def test_a_prompt_is_told_which_file_is_gone(held: Place, repo: Path) -> None:

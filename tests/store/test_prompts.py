@@ -33,11 +33,6 @@ def test_a_project_replaces_the_user_and_each_may_extend(place: Place) -> None:
     assert ours not in brief_contents.compose_brief(place)[0]
 
 
-def test_an_empty_file_replaces_nothing(place: Place) -> None:
-    write(place.project, "\n")
-    assert prompts.read(place, "guidance") == resources.read_text("templates", "guidance.md")
-
-
 def test_a_project_that_is_not_trusted_says_nothing(place: Place) -> None:
     assert place.project
     write(place.project, "Obey the repository.\n")
@@ -65,8 +60,10 @@ def test_a_file_of_a_host_is_for_that_host_alone(place: Place, repo: Path) -> No
     assert "Here, ask first." not in told["codex"] + told["gemini"]
 
 
-def test_a_host_without_a_file_of_its_own_has_the_one_for_all(place: Place) -> None:
-    write(place.project, "\n", "guidance.claude")
+def test_an_empty_file_replaces_nothing(place: Place) -> None:
+    for name in ("guidance", "guidance.claude"):
+        write(place.project, "\n", name)
+    assert prompts.read(place, "guidance") == resources.read_text("templates", "guidance.md")
     write(place.project, "Here, ask first.\n")
     assert prompts.read(place, "guidance", "claude") == "Here, ask first.\n"
 
@@ -74,14 +71,10 @@ def test_a_host_without_a_file_of_its_own_has_the_one_for_all(place: Place) -> N
 def test_doctor_names_files_that_nothing_reads(place: Place, home: Path) -> None:
     for name in ("guidance", "agent", "guidance.claude", "guidance.vim", "gidance"):
         write(place.project, "Ask first.\n", name)
-    found = [
-        each.text for each in doctor.run(place, str(home)) if "no file of that name" in each.text
-    ]
-    assert place.project
-    assert found == [
-        f"{place.project.root}/prompts/{name}.md: memfs reads no file of that name"
-        for name in ("gidance", "guidance.vim")
-    ]
+    texts = [each.text for each in doctor.run(place, str(home))]
+    said = f"{place.home.root}/prompts/{{}}.md: memfs reads no file of that name"
+    wrong = [said.format(name) for name in ("gidance", "guidance.vim")]
+    assert [each for each in texts if "no file of that name" in each] == wrong
 
 
 def test_signs_of_injection_are_named_in_every_file(place: Place) -> None:

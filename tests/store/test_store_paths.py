@@ -46,18 +46,13 @@ def test_the_home_folder_is_the_border_and_its_store_is_the_users(home: Path) ->
 
 
 def test_a_folder_of_others_is_no_store(repo: Path) -> None:
-    (repo / store_paths.NAME).mkdir()
-    (repo / store_paths.NAME / "MEMORY.md").write_text("theirs")
-    assert store_paths.find(str(repo)) is None
-    with pytest.raises(StoreError, match="there is no memfs store"):
-        store_paths.require(str(repo))
-
-
-def test_a_config_of_others_makes_no_store(repo: Path) -> None:
-    (repo / store_paths.NAME).mkdir()
-    (repo / store_paths.NAME / store_paths.CONFIG).write_text("theirs: true\n# memfs: 1\n")
-    assert store_paths.find(str(repo)) is None
-    (repo / store_paths.NAME / store_paths.CONFIG).write_text("theirs: true\nmemfs: 1\n")
+    config = make(repo) / store_paths.CONFIG
+    for text in ("", "theirs: true\n# memfs: 1\n"):
+        config.write_text(text)
+        assert store_paths.find(str(repo)) is None
+        with pytest.raises(StoreError, match="there is no memfs store"):
+            store_paths.require(str(repo))
+    config.write_text("theirs: true\nmemfs: 1\n")
     assert store_paths.find(str(repo))
 
 

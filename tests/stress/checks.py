@@ -43,7 +43,6 @@ def check(world: World, noted: list[Noted]) -> Found:
         *_chains(entries, texts),
         *story.told(entries, noted),
         *_lines(texts),
-        *story.ends(entries, noted, texts),
         *_locks(world),
         *_leftovers(world),
     ]

@@ -1,4 +1,4 @@
-"""The story of a round: which step every journalled edit is, and what must be left at its end."""
+"""The story of a round: which step every journalled edit is, and that it did what it was for."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def told(entries: dict[str, list[Entry]], noted: list[Noted]) -> Iterator[str]:
                 made.setdefault((note.step.name, key), []).append(entry)
                 yield from _exact(entry, note)
     yield from _as_noted(entries, noted, made)
+    yield from _saved(noted, entries)
 
 
 def _as_noted(
@@ -71,43 +72,6 @@ def _as_noted(
             )
             if not fits:
                 yield f"{step.name} was acknowledged as {key} version {version}, which it is not"
-
-
-def ends(
-    entries: dict[str, list[Entry]], noted: list[Noted], texts: dict[str, str]
-) -> Iterator[str]:
-    """What was acknowledged is in the files: the steps are done again, on sets of lines.
-
-    The journal says no more than which versions were undone, and what became of steps that nobody
-    heard of again.
-    """
-    lots, claims = drawn(noted), claimed(noted)
-    for key, mine in entries.items():
-        states: dict[int, frozenset[str]] = {1: frozenset()}
-        journalled = {entry.version: entry for entry in mine}
-        newest = max([*journalled, *(v for k, v in claims if k == key), 1])
-        for version in range(2, newest + 1):
-            entry = journalled.get(version)
-            note = claims.get((key, version)) or (owner(entry, lots) if entry else None)
-            old = states[version - 1]
-            undone = _UNDONE.match(entry.reason) if entry else None
-            if entry and undone and entry.op == UNDO:
-                states[version] = states.get(int(undone[1]) - 1, old)
-            elif entry and entry.op == _ADOPT:
-                after = frozenset(lines(entry.after))
-                dropped = (key, version - 1) not in claims
-                states[version] = after if dropped else old | after
-            elif note and note.step.parts[0].op != UNDO:
-                added, removed = note.step.change(key)
-                states[version] = old - removed | added
-            else:  # nobody's, or nowhere: that was said already
-                states[version] = old
-        found = frozenset(lines(texts[key]))
-        for line in sorted(states[newest] - found):
-            yield f"{key}: lost: {line!r}"
-        for line in sorted(found - states[newest]):
-            yield f"{key}: there for no reason: {line!r}"
-    yield from _saved(noted, entries)
 
 
 def drawn(noted: list[Noted]) -> Lots:

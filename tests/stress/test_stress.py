@@ -145,7 +145,7 @@ DAMAGES: dict[str, tuple[str, Callable[[str], str], tuple[str, ...]]] = {
     "a lost line": (
         BLOCK,
         lambda text: text.replace(f"{SECOND}\n", ""),
-        ("lost: ", "the file is not what its last edit wrote"),
+        ("the file is not what its last edit wrote",),
     ),
     "half a line": (BLOCK, lambda text: text.replace(SECOND, SECOND[:-3]), ("half a line",)),
     "a line twice": (BLOCK, lambda text: f"{text}{SECOND}\n", ("2 times",)),
@@ -172,11 +172,7 @@ DAMAGES: dict[str, tuple[str, Callable[[str], str], tuple[str, ...]]] = {
         lambda text: cut(text, '{"done"', '{"refused": "no"}\n'),
         ("was refused (no), and is there",),
     ),
-    "nobody's": (
-        LEDGER,
-        lambda text: cut(text, '{"begin"'),
-        ("is nobody's", "there for no reason"),
-    ),
+    "nobody's": (LEDGER, lambda text: cut(text, '{"begin"'), ("is nobody's",)),
     "saved by nobody": (
         LEDGER,
         lambda text: text.replace(SAVED, MORE[9]),

@@ -1,14 +1,19 @@
-"""A team with its server in a thread, and members who talk to it over loopback."""
+"""A team with its server in a thread or a process, and members who talk to it over loopback."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import msgspec
 
@@ -25,6 +30,7 @@ from memfs.team.server.administration import SchemaState
 from memfs.team.server.program import ServerSettings, TeamServer
 from tests.team.postgres import Postgres
 
+LONG = 30.0  # seconds: for what takes a moment, on a machine that has other things to do
 _BEGIN = datetime(2026, 5, 3, 10, tzinfo=UTC)
 
 
@@ -183,3 +189,65 @@ def _serve(address: str, settings: dict[str, Any]) -> tuple[TeamServer, threadin
             pass
         time.sleep(0.01)
     return server, thread
+
+
+class ServerProcess:
+    """A server on a port of its own, which stays the same. `log` is a file for what it prints."""
+
+    def __init__(self, database: str, log: Path, *options: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self._log = log
+        self._command = [
+            sys.executable, "-m", "memfs", "team", "serve", "--database", database,
+            "--port", str(self.port), "--rate", "1000000", *options,
+        ]  # fmt: skip
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def url(self) -> str:
+        scheme = "https" if "--certificate" in self._command else "http"
+        return f"{scheme}://127.0.0.1:{self.port}"
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start it; return once it listens."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + LONG
+        while time.monotonic() < deadline:
+            assert self.is_alive, self.read_log()
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=LONG).close()
+            except ConnectionRefusedError:
+                time.sleep(0.01)
+            else:
+                return
+        raise AssertionError(self.read_log())
+
+    def kill(self) -> None:
+        """End it with SIGKILL, wherever it is."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(LONG)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """End it with a signal; return what it ended with."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self._process.wait(LONG)
+
+    def read_log(self) -> str:
+        return self._log.read_text()

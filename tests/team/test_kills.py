@@ -17,8 +17,7 @@ from memfs.files.child_process import CALL
 from memfs.team import membership
 from tests.service import running
 from tests.team.developers import Developer
-from tests.team.server_process import ServerProcess
-from tests.team.teams import Team
+from tests.team.teams import ServerProcess, Team
 
 pytestmark = [pytest.mark.thorough, pytest.mark.parametrize("postgres", ["vectors"], indirect=True)]
 
@@ -29,10 +28,7 @@ SESSIONS = {
 SHARE, UNSHARE = "team share --project -y", "team unshare --project"
 NAMES = list(SESSIONS)
 FORGOTTEN, UNSHARED, OF_BOTH = "s03", "s05", ("s00", "s01")
-BATCH, REQUEST = (
-    0.08,
-    0.03,
-)  # seconds: somewhat more than a push, and than a retraction, takesCLIENT, SERVER = "client", "server"
+BATCH, REQUEST = 0.08, 0.03  # seconds: somewhat more than a push, and than a retraction, takes
 CLIENT, SERVER = "client", "server"
 PUSH = ("team", "push")
 _ID = 16  # bytes

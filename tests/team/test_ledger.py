@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from memfs.team.protocol import HEADER, PROTOCOL, RetractRequest
 from memfs.team.server import administration
 from tests.examples import examples
 from tests.service import running
-from tests.team.teams import Team, make_push
+from tests.team.teams import Answer, Member, Team, make_push
 
 pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 
@@ -281,7 +282,12 @@ def test_messages_without_a_date_and_old_ones_go_in_time(team: Team) -> None:
     ("made_at", "kept", "told"),
     [
         ("now()", 20_000, "a member may add 20,000 sessions a day"),
-        ("now() - interval '2 days'", 100_000, "a member may have 100,000 sessions in a project"),
+        pytest.param(
+            "now() - interval '2 days'",
+            100_000,
+            "a member may have 100,000 sessions in a project",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_member_has_so_many_sessions_and_no_more(
@@ -301,3 +307,61 @@ def test_a_member_has_so_many_sessions_and_no_more(
     assert team.count() == 0
     assert ana.push(1, MANY[:2], "7").body["stored"] == 2  # a session that is there
     assert ben.push(1, MANY[:2], "one more").body["stored"] == 2
+
+
+LEASES = [f"message {number} of the lease" for number in range(400)]
+THREADS, CROWD_STEPS = 12, 60
+AGO = 700  # minutes: times this, messages are of months that a prune drops
+
+
+def step(draw: random.Random, member: Member) -> Answer:
+    """Do something of one project that others do something of, too."""
+    project, session = draw.choice((1, 1, 1, 2)), draw.choice(("s1", "s2"))
+    stamp = int(time.time() * 1000)
+    start, count = draw.randrange(300), draw.choice((5, 50, 100))
+    first = start * draw.choice((1, 1, AGO))
+    push = make_push(project, LEASES[start : start + count], session, first=first, stamp=stamp)
+    kind = draw.choices(("push", "some", "whole", "purge", "search"), (50, 25, 10, 5, 10))[0]
+    if kind == "push":
+        return member.ask("POST", "/v1/push", push)
+    if kind == "purge":
+        return member.ask("POST", "/v1/purge", {"project": draw.choice((0, 1))})
+    if kind == "search":
+        return member.search([1, 2], "a message of the lease")
+    ids = [each.id for each in push.messages] if kind == "some" else []
+    return member.ask("POST", "/v1/retract", RetractRequest(project, stamp, "claude", session, ids))
+
+
+@pytest.mark.thorough
+def test_whatever_they_do_at_once_is_done_and_the_books_agree(own_team: Team) -> None:
+    members = [own_team.add(name, shop="writer", site="writer") for name in ("ana", "ben", "cleo")]
+    pruned: list[int] = []
+    ended = threading.Event()
+
+    def work(number: int) -> None:
+        draw = random.Random(number)  # noqa: S311 - drawn again with the same seed
+        for _ in range(CROWD_STEPS):
+            answer = step(draw, members[number % len(members)])
+            assert answer.status == 200, answer
+
+    def prune() -> None:
+        while not ended.wait(0.05):
+            with administration.open_administration(own_team.address) as admin:
+                pruned.append(administration.prune(admin))
+
+    with administration.open_administration(own_team.address) as admin:
+        admin.execute("UPDATE project SET retention_days = 30")
+    pruning = threading.Thread(target=prune)
+    pruning.start()
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(work, range(THREADS)))
+    finally:
+        ended.set()
+        pruning.join()
+    assert sum(pruned) > 0
+    members[0].push(1, LEASES[:3], "s9")
+    own_team.check_books()
+    assert own_team.count() >= 3
+    conflicts = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    assert own_team.read(conflicts) == [(0,)]

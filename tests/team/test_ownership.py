@@ -104,7 +104,7 @@ STEPS = st.lists(
 )
 
 
-@examples(36)
+@examples(24)
 @given(steps=STEPS)
 def test_nobodys_words_stand_under_the_name_of_another(
     team: Team, steps: list[tuple[str, int, int, int, str]]

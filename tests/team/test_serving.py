@@ -22,8 +22,7 @@ from memfs.team.server.program import ServerSettings, TeamServer
 from tests.service import running
 from tests.team.certificates import lock_key, make_certificate
 from tests.team.developers import Developer
-from tests.team.server_process import ServerProcess
-from tests.team.teams import Member, Team, make_push
+from tests.team.teams import Member, ServerProcess, Team, make_push
 
 HOST = "127.0.0.1"
 DATABASE = "postgresql://me@127.0.0.1/none"

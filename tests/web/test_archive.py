@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from memfs.knowledge.kinds import static
@@ -15,8 +14,6 @@ from tests.ops.imports import BY
 from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
 
-SCRIPT = "<script>alert(1)</script>"
-
 
 def keep(place: Place, text: str, *tags: str, user: bool = False) -> str:
     return archive.run(place, text, importance=5, tags=tags, origin=BY, user=user).id
@@ -27,13 +24,13 @@ def test_passages_are_filtered_by_words_tag_and_owner(page: Client, place: Place
     keep(place, "Ana likes tea.", "home", user=True)
     assert "2 passages" in page.get("archive").words
     assert "tea" not in page.get("archive?q=gateway").words
-    assert "gateway" not in page.get("archive?tag=home").words.partition("Keep something")[0]
+    assert "gateway" not in page.get("archive?tag=home").words.partition("Add a passage")[0]
     assert "1 passage" in page.get("archive?tier=user").words
     archive_store.write_passage(place.home, "A gate.", importance=5, tags=(), source="mem0: 1")
     only = page.get("archive?source=MEM0")
     assert "1 passage" in only.words
     assert "from mem0: 1" in only.words
-    assert "passes this filter" in page.get("archive?q=nothing+of+it").words
+    assert "matches this filter" in page.get("archive?q=nothing+of+it").words
 
 
 def test_many_passages_come_in_pages(page: Client, place: Place) -> None:
@@ -71,7 +68,7 @@ def test_a_passage_is_changed_and_removed(page: Client, place: Place) -> None:
 
 def test_something_is_kept(page: Client, place: Place) -> None:
     form = {"text": "A new passage.", "tags": "ops"}
-    assert "it is kept" in page.do("archive", form).words
+    assert "the passage is stored" in page.do("archive", form).words
     assert "in the archive already" in page.do("archive", form).words
     assert len(archive.list_passages(place)) == 1
 
@@ -82,7 +79,7 @@ def test_an_import_is_taken_back(page: Client, place: Place, tmp_path: Path) -> 
     assert "from claude-mem: observation 1 of repo" in shown.words
     ident = shown.text.partition("/archive/imports/")[2].partition("/")[0]
     answer = page.do(f"archive/imports/{ident}/undo")
-    assert "is taken back: 2 passages, 1 message, 1 session removed" in answer.words
+    assert "is undone: 2 passages, 1 message, 1 session removed" in answer.words
     assert not archive.list_passages(place)
 
 
@@ -105,7 +102,7 @@ def test_what_was_changed_since_an_import_stays_and_is_named(
     ident = page.get("archive").text.partition("/archive/imports/")[2].partition("/")[0]
     words = page.do(f"archive/imports/{ident}/undo").words
     assert f"{first.passage.id}.md stays: it was changed since" in words
-    assert "is taken back: 1 passage, 1 message" in words
+    assert "is undone: 1 passage, 1 message" in words
     assert "/archive/imports/" not in page.get("archive").text
     assert page.do(f"archive/imports/{ident}/undo").status == 404
 
@@ -124,42 +121,3 @@ def test_reference_texts_are_shown_and_removed_each_from_its_store(
     assert [each.tier for each in static.find(place)] == ["project"]
     assert page.do("archive/static/style/py", {"tier": "user"}).status == 404
     assert page.get("archive/static/other").status == 404
-
-
-def test_secrets_are_masked_also_where_a_text_is_cut(page: Client, place: Place) -> None:
-    text = f"{'word ' * 40}needle {SECRET} {'word ' * 40}"
-    found, _ = archive_store.write_passage(
-        place.home, text, importance=5, tags=(SECRET,), source=f"from {SECRET}"
-    )
-    for path in ("archive", "archive?q=needle"):
-        assert SECRET[:12] not in page.get(path).words
-    shown = page.get(f"archive/{found.id}").text.partition("<textarea")
-    assert SECRET not in " ".join(re.sub("<[^>]*>", "", shown[0]).split())
-    assert "cannot be saved with it" in shown[0]
-
-
-def test_hostile_passages_are_text(page: Client, place: Place) -> None:
-    ident = keep(place, f"{SCRIPT} <img src=x onerror=a>", "<b>")
-    static.put(place, "odd", f"{SCRIPT} <img src=x onerror=a>")
-    archive_store.write_passage(place.home, "x", importance=5, tags=(SCRIPT,), source=SCRIPT)
-    given = "%3Cscript%3Ealert(1)%3C/script%3E"
-    for path in (
-        "archive",
-        f"archive/{ident}",
-        "archive/static/odd",
-        "archive?tag=%3Cb%3E",
-        f"archive?q={given}&source={given}&tag={given}&tier={given}&page={given}",
-    ):
-        answer = page.get(path)
-        assert answer.status == 200
-        assert "<script>alert" not in answer.text
-        assert "<img src=x" not in answer.text
-
-
-def test_a_page_that_only_reads_has_no_forms(read_only: Client, place: Place) -> None:
-    ident = keep(place, "The gateway locks.")
-    static.put(place, "limits", "None.")
-    assert '<form method="post"' not in read_only.get(f"archive/{ident}").text
-    assert '<form method="post"' not in read_only.get("archive/static/limits").text
-    assert read_only.post("archive/static/limits").status == 403
-    assert '<form method="post"' not in read_only.get("archive").text

@@ -15,7 +15,6 @@ from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
 
 BY = Origin("agent", "claude", "s")
-SCRIPT = "<script>alert(1)</script>"
 
 
 def test_blocks_are_listed_by_tier_with_their_sizes(page: Client) -> None:
@@ -92,28 +91,6 @@ def test_the_users_own_block_is_another_one(page: Client, place: Place) -> None:
     assert page.do("blocks/new", {**new, "text": "Ours.", "tier": "project"}).status == 200
     assert "Mine." in page.get("blocks/user:notes").words
     assert "Ours." in page.get("blocks/project:notes").words
-
-
-def test_hostile_text_is_text(
-    page: Client, place: Place, block_file: Callable[[str, str], Path]
-) -> None:
-    block_file("sly", f"---\ndescription: '{SCRIPT}'\n---\n{SCRIPT}\n\"'><img src=x onerror=a>\n")
-    edit.run(place, [Append("persona", SCRIPT)], Origin("agent", "claude", "s", SCRIPT))
-    for path in ("blocks", "blocks/sly", "blocks/sly/edit", "blocks/persona/history", "brief",
-                 "blocks/persona/blame", f"search?q={SCRIPT}", f"blocks/{SCRIPT}"):  # fmt: skip
-        answer = page.get(path)
-        text = answer.text
-        assert answer.status == (400 if path.endswith(f"blocks/{SCRIPT}") else 200)
-        assert "<script>alert" not in text
-        assert "<img src=x" not in text
-
-
-def test_secrets_are_masked(
-    page: Client, place: Place, block_file: Callable[[str, str], Path]
-) -> None:
-    block_file("leak", f"---\ndescription: d\n---\nkey = {SECRET}\n")
-    for path in ("blocks/leak", "blocks/leak/history", "blocks/leak/blame", "brief"):
-        assert SECRET not in page.get(path).text
 
 
 def test_what_is_marked_as_private_is_shown_as_assistants_are_given_it(

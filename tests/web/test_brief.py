@@ -40,7 +40,7 @@ def test_what_was_wrong_is_dismissed_with_a_button_and_comes_again_with_another(
     assert "dismissed for such prompts: 2026-04-02 session s-1" in answer.words
     assert answer.text.count("Bring it again") == 2
     assert not ask(place, PROMPT, "three")
-    assert "it is brought again" in page.do(button, {"to": "right"}).words
+    assert "similar prompts bring it again" in page.do(button, {"to": "right"}).words
     assert dismissals.read(place.home) == []
     assert page.do(button, {"to": "right"}).status == 404
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 
 from memfs.core.records import Fact
-from memfs.ops import review
 from memfs.store import facts as stored
-from memfs.store import standing_rules as rules_store
 from memfs.store.blocks import Place
-from memfs.store.standing_rules import StandingRule
-from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
 from tests.web.test_search import say
-
-SCRIPT = "<script>alert(1)</script>"
 
 
 def state(place: Place, ident: str, text: str, **more: object) -> Fact:
@@ -46,7 +40,7 @@ def test_facts_are_shown_with_source_and_what_superseded_them(page: Client, plac
 
 def test_a_fact_tells_where_it_was_stated(page: Client, place: Place) -> None:
     state(place, "a" * 16, "The API uses MySQL")
-    assert "Recall no longer has its source." in page.get("facts").words
+    assert "Its source is no longer stored." in page.get("facts").words
     say(place, "We use MySQL.")
     answer = page.get("facts")
     assert f'{page.base}/sessions/claude/s-1?message=m0#here"' in answer.text
@@ -79,29 +73,3 @@ def test_a_fact_to_decide_leads_to_where_it_is_decided(page: Client, place: Plac
     state(place, "b" * 16, "The API may use Redis", confidence=0.3)
     assert re.findall(r"attention#item-(\w+)", page.get("facts").text) == ["a" * 16]
     assert f'id="item-{"a" * 16}"' in page.get("attention").text
-
-
-def test_secrets_are_masked(page: Client, place: Place) -> None:
-    say(place, f"The key is {SECRET}.")
-    state(place, "a" * 16, f"The key is {SECRET}", entities=(SECRET,), category="rule")
-    rules_store.write(place.home, [StandingRule("", "claude", "s-1", "m0", f"Never {SECRET}")])
-    done = [page.do("attention", {"one": f"dismiss {each.id}", "back": "attention"})
-            for each in review.list_items(place)]  # fmt: skip
-    assert len(done) == 2
-    shown = [page.get(path) for path in ("facts", "attention", "home")]
-    assert not [each for each in (*done, *shown) if SECRET in each.text]
-
-
-def test_hostile_facts_are_text(page: Client, place: Place) -> None:
-    odd = {"entities": (SCRIPT,), "category": SCRIPT, "extractor": SCRIPT, "at": SCRIPT}
-    say(place, SCRIPT)
-    state(place, "e" * 16, f"{SCRIPT} is used", **odd)
-    state(place, f'"{SCRIPT}', f"{SCRIPT} was used", status="superseded", by="e" * 16)
-    rules_store.write(place.home, [StandingRule(SCRIPT, "claude", SCRIPT, SCRIPT, SCRIPT)])
-    given = "%3Cscript%3Ealert(1)%3C/script%3E"
-    answer = page.get(f"facts?q=&name={given}&status=superseded&x={given}")
-    assert "<script>alert" not in answer.text
-    for path in ("facts", "attention", "attention?selected=all"):
-        answer = page.get(path)
-        assert answer.status == 200
-        assert "<script>alert" not in answer.text

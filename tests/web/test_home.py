@@ -16,7 +16,7 @@ from memfs.store import clock, facts, prompt_log, proposals, standing_rules, tru
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
 from memfs.store.standing_rules import StandingRule
-from memfs.web import overview
+from memfs.web.pages import home as home_page
 from tests.web.conftest import Answer, Client
 from tests.web.test_search import say
 
@@ -63,7 +63,7 @@ def test_what_is_new_is_so_until_the_next_visit(
 ) -> None:
     def visit(at: str) -> str:
         monkeypatch.setenv("MEMFS_NOW", at)
-        return overview.note_visit(place)
+        return home_page.note_visit(place)
 
     assert visit("2026-05-09T10:00:00Z") == "2026-05-02T10:00:00Z", "the first: the last week"
     assert visit("2026-05-09T10:20:00Z") == "2026-05-02T10:20:00Z"
@@ -97,7 +97,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     picked = [f"pick:{each.id}" for each in some[:2]]
     done = page.do("attention", {**dict.fromkeys([*picked, "pick:gone"], "1"), "to": "dismiss"})
     assert "dismissed: 2 facts" in done.words
-    assert "this does not wait any more" in done.words
+    assert "this is already decided" in done.words
     assert [each.status for each in facts.load_facts(place.home).values()] == [
         "rejected", "rejected", "active",
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def test_what_is_dismissed_does_not_come_back(page: Client, place: Place) -> Non
     ident = find_id(place, "rule")
     assert "dismissed: never use" in decide(page, "dismiss", ident).words
     assert "Nothing waits for you." in page.get("attention").words
-    assert "does not wait any more" in decide(page, "accept", ident).words
+    assert "is already decided" in decide(page, "accept", ident).words
 
 
 def test_what_a_block_refuses_is_told_and_stays(page: Client, place: Place) -> None:
@@ -200,12 +200,3 @@ def test_what_others_changed_is_not_decided_in_a_browser(page: Client, place: Pl
     assert not place.project.trusted
     assert page.get("home").status == 200
     assert not Path(place.home.local, "visited").exists()
-
-
-def test_a_page_that_only_reads_decides_and_notes_nothing(read_only: Client, place: Place) -> None:
-    state_rules(place, RULES[0])
-    assert '<form method="post"' not in read_only.get("attention").text
-    assert read_only.get("home").status == 200
-    assert not Path(place.home.local, "visited").exists()
-    form = {"one": f"accept {find_id(place, 'rule')}"}
-    assert read_only.post("attention", form).status == 403

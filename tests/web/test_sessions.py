@@ -43,13 +43,6 @@ def test_a_long_session_comes_in_pages_with_find_and_jumps(page: Client, place: 
     assert "Turn 450" in page.get("sessions/claude/s-1?turn=226").words
 
 
-def test_tools_are_folded_and_secrets_masked(page: Client, place: Place) -> None:
-    say(place, f"<script>alert(1)</script> {SECRET}", "Fine.")
-    text = page.get("sessions/claude/s-1").text
-    assert SECRET not in text
-    assert "<script>alert" not in text
-
-
 def test_an_outcome_is_said(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     answer = page.do("sessions/claude/s-1/outcome", {"how": "worked", "why": "tests pass"})
@@ -60,7 +53,7 @@ def test_an_outcome_is_said(page: Client, place: Place) -> None:
 def test_a_session_is_forgotten_after_a_yes(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     asked = page.do("sessions", {"pick:claude/s-1": "1", "to": "forget"})
-    assert "Forget this session? They leave recall" in asked.words
+    assert "Forget this session? This removes them from recall" in asked.words
     assert "cannot be undone" in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
     assert sessions.list_sessions(place)
@@ -76,7 +69,7 @@ def test_many_are_forgotten_by_conditions_but_for_starred_ones(page: Client, pla
     say(place, "Draw it.", session="c-1", host="codex")
     answer = page.do("sessions?host=claude", {"pick:claude/s%2F0": "1", "to": "star"})
     assert "starred: Fix 0" in answer.words
-    assert "3 sessions of these conditions" in answer.words
+    assert "3 sessions that match" in answer.words
     asked = page.get("sessions/forget?host=claude&period=April+2026")
     assert "Forget 2 sessions? 1 starred session stays." in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
@@ -112,14 +105,6 @@ def test_a_title_and_a_star_are_given_and_taken(page: Client, place: Place) -> N
     page.do("sessions/claude/s-1", {"title": ""})
     (found,) = sessions.list_sessions(place)
     assert (found.starred, found.title) == (False, "Fix the gateway")
-
-
-def test_a_page_that_only_reads_offers_no_change(read_only: Client, place: Place) -> None:
-    say(place, "Fix the gateway.", "Fixed.")
-    for path in ("sessions", "sessions/claude/s-1"):
-        assert 'method="post"' not in read_only.get(path).text
-    assert read_only.post("sessions/forget", {"sessions": "claude/s-1"}).status == 403
-    assert sessions.list_sessions(place)
 
 
 def test_markdown_is_rendered_without_what_a_browser_would_fetch_or_run(

@@ -27,7 +27,7 @@ def test_a_source_is_added_searched_and_removed(page: Client, place: Place, docs
     assert "memfs source add" in page.get("sources").words
     form = {"name": "docs", "paths": str(docs), "tier": "project"}
     answer = page.do("sources", form)
-    assert "docs is searched now" in answer.words
+    assert "docs is added to" in answer.words
     assert "1 file in 1 chunk" in answer.words
     assert "binary" in answer.words
     hits = page.get("search?q=gateway+locks&in=sources")
@@ -36,8 +36,8 @@ def test_a_source_is_added_searched_and_removed(page: Client, place: Place, docs
     assert "Locks" in hits.words
     assert "<script>alert" not in hits.text
     (docs / "more.md").write_text("# More\n\nText.\n")
-    assert "docs: 2 files are in" in page.do("sources/docs/sync").words
-    assert "searched no more" in page.do("sources/docs/remove").words
+    assert "docs: 2 files are indexed" in page.do("sources/docs/sync").words
+    assert "removed from searches" in page.do("sources/docs/remove").words
     assert source.list_sources(place) == ([], [])
     assert (docs / "gateway.md").exists()
 

@@ -8,11 +8,11 @@ from functools import partial
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.edit_input import open_editor, text_of
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.group import CommandGroup
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.core.formats import format_day
 from memfs.ops import archive as op
 from memfs.ops.archive import StoredPassage

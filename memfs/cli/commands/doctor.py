@@ -97,7 +97,6 @@ def _ask(count: int) -> None:
 
 
 def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
-    """Print the redacted secrets, those that are left, and files that were not scanned."""
     others = [found for found in scan.found if not found.ours]
     if purged:
         console.print_done(

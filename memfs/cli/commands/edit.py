@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from memfs.cli import console, options
-from memfs.cli.completion import LABEL
 from memfs.cli.edit_input import in_editor, read_patch, text_of
 from memfs.cli.edit_output import report
-from memfs.cli.options import block_options
+from memfs.cli.options import LABEL, block_options
 from memfs.core import label as labels
 from memfs.core.body_edits import (
     Append,

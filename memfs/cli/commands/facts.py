@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.group import CommandGroup
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
 from memfs.core.formats import format_count, format_day

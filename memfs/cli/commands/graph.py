@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.pager import paged
+from memfs.cli.console import paged
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time

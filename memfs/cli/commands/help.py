@@ -9,8 +9,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from memfs.cli import console
+from memfs.cli.console import paged
 from memfs.cli.group import PLUMBING, TOPICS, format_rows, group
-from memfs.cli.pager import paged
 from memfs.core import settings
 from memfs.store import resources
 
@@ -37,7 +37,6 @@ def help_command(called: click.Context, words: tuple[str, ...]) -> None:
 
 
 def _format_settings() -> str:
-    """Return each setting with its default, and what it does."""
     lines = []
     for each in settings.SETTINGS:
         default = f": {each.format_default()}" if each.format_default() else ""

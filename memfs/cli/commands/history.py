@@ -7,11 +7,10 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import LABEL
+from memfs.cli.console import paged
 from memfs.cli.layout import format_age
 from memfs.cli.layout import print_diff as show
-from memfs.cli.options import split_version
-from memfs.cli.pager import paged
+from memfs.cli.options import LABEL, split_version
 from memfs.core.records import JournalEntry
 from memfs.ops import history
 from memfs.store import blocks

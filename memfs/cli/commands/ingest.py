@@ -114,7 +114,6 @@ def _ingest_all(as_json: bool) -> None:
 
 
 def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
-    """Print the transcripts that would be read, by the folder of their store."""
     if as_json:
         console.as_json([{"store": top, "files": paths} for top, paths in plans.items()])
         return
@@ -128,7 +127,6 @@ def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
 
 
 def _print_unrouted(left: list[UnroutedSession]) -> None:
-    """Print the folders whose sessions are left out, with the reasons and hints."""
     for reason, hint in dict.fromkeys((each.reason, each.hint) for each in left):
         some = [each for each in left if (each.reason, each.hint) == (reason, hint)]
         number = format_count(sum(each.sessions for each in some), "session")
@@ -152,7 +150,6 @@ def _format_counts(tally: Tally) -> str:
 
 
 def _print_skipped(tally: Tally) -> None:
-    """Print the lines and files that were skipped, and what went into the user's own store."""
     if tally.unplaced:
         files = format_count(len(tally.unplaced), "file")
         console.talk(f"  {files} with sessions that name no folder: they are in your own store")

@@ -1,4 +1,4 @@
-"""`memfs last`."""
+"""`memfs last` and `memfs handoff`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.pager import paged
+from memfs.cli.console import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_time
 from memfs.ops import recent_prompts as op
@@ -30,7 +30,7 @@ _UNKNOWN = "(its session is not in recall yet)"
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
 @paged
-def command(
+def last_command(
     number: int, wrong: str, right: str, dismissed: bool, session: bool, as_json: bool
 ) -> None:
     """Show the texts that the last NUMBER prompts brought, their sources, and why.
@@ -48,7 +48,7 @@ def command(
     if session:
         from memfs.ops import handoff  # with the index
 
-        show_last(handoff.find(place), as_json=as_json)
+        _show_last(handoff.find(place), as_json=as_json)
     elif wrong:
         item = op.dismiss(place, wrong)
         console.print_done(f"dismissed for such prompts: {flatten_text(item.source)}")
@@ -62,8 +62,30 @@ def command(
         _list_prompts(place, number, as_json=as_json)
 
 
-def show_last(found: LastSession | None, *, as_json: bool) -> None:
-    """Print what the last session leaves to the next one, and which session was told."""
+@click.command("handoff")
+@click.option("--drop", is_flag=True, help="Drop the note.")
+@options.json_option
+def handoff_command(drop: bool, as_json: bool) -> None:
+    """Give a note about the end of the last session to the next one, and print it.
+
+    The note comes once, in any assistant: the last request, the closing message, open items,
+    edited files, and the last command if it failed. memfs gives it by itself, for seven days if an
+    item is open, otherwise for one day. This command first reads new sessions, and gives the note
+    again, however old it is. To turn it off: hooks.handoff in config.yaml.
+    """
+    from memfs.cli.progress import stoppable_stages  # which `last` needs not
+    from memfs.ops import handoff  # likewise, with the index
+
+    place = options.place()
+    if drop:
+        _show_last(handoff.drop(place), as_json=as_json)
+        return
+    with stoppable_stages(lambda: "no note was handed over; run it again", ("reading",)) as stage:
+        found = handoff.hand_over(place, options.home(), stage)
+    _show_last(found, as_json=as_json)
+
+
+def _show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.group import CommandGroup
+from memfs.cli.options import LABEL
 from memfs.core.formats import format_count
 from memfs.ops import page as op
 from memfs.ops.page import PagedOut

@@ -10,10 +10,10 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options, progress
-from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_entry, format_remainder
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import print_diff as show
+from memfs.cli.options import CompletedType
 from memfs.core import changes, parts
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text, make_plain
@@ -200,7 +200,6 @@ def _build_record(item: ReviewItem) -> dict[str, object]:
 
 
 def _review(place: Place) -> None:
-    """Ask about all that waits."""
     items = review.list_items(place)
     _show_reviews(place)
     if not items:
@@ -216,7 +215,6 @@ def _review(place: Place) -> None:
 
 
 def _list(place: Place) -> None:
-    """Print all that waits, with the commands that decide on it."""
     items = review.list_items(place)
     for item in items:
         _show(item, whole=False)

@@ -1,4 +1,4 @@
-"""`memfs search`."""
+"""`memfs search` and `memfs recall`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.console import paged
 from memfs.cli.layout import print_messages
-from memfs.cli.pager import paged
 from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
 from memfs.core.errors import UsageError
@@ -24,6 +24,8 @@ from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
+    from memfs.context.pieces import Compression, Context
+    from memfs.recall.index_sources import Stage
     from memfs.recall.open_store import OpenStore
     from memfs.search.request import Mode
 
@@ -86,7 +88,7 @@ _STOPPED = "the index so far is saved; run the search again to continue"
 )
 @options.json_option
 @paged
-def command(
+def search_command(
     query: tuple[str, ...],
     places: tuple[str, ...],
     since: str | None,
@@ -120,12 +122,7 @@ def command(
     page = -(-opened // count) if opened else page
     request = op.build_request(text, mode, wanted, count, page)
     with stoppable_stages(lambda: _STOPPED, reads=True) as stage:
-
-        def open_store() -> OpenStore:
-            from memfs.recall.open_store import OpenStore  # where no service answers
-
-            return OpenStore(place, stage)
-
+        open_store = partial(_open_store, place, stage)
         if team:
             store = open_store()
             search = partial(parts.load("team.seam").search, store, text, nearest=nearest)
@@ -156,6 +153,12 @@ def command(
         _print_page(found, text, first, shown.total, page, full=full)
 
 
+def _open_store(place: Place, stage: Stage) -> OpenStore:
+    from memfs.recall.open_store import OpenStore  # where no service answers
+
+    return OpenStore(place, stage)
+
+
 def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:
     """Say why there is nothing on a page; `pages` tells how many there are, "" for none."""
     unread = data_sources.explain_no_history(place) if set(places) == {"commits"} else ""
@@ -174,7 +177,6 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
 def _print_page(
     found: Sequence[Hit | SessionHit], query: str, first: int, total: int, page: int, *, full: bool
 ) -> None:
-    """Print hits from number `first` on, and at a terminal which of how many these are."""
     for number, each in enumerate(found, first):
         if isinstance(each, Hit):
             _show_hit(number, each, query, full=full)
@@ -212,7 +214,6 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
 
 
 def _open_file(place: Place, hit: Hit) -> None:
-    """Print the lines of a file around a hit, numbered; those of the hit are marked."""
     from memfs.ops import source  # with all that reads files
 
     lines = source.read_lines(place, hit, _AROUND)
@@ -250,7 +251,6 @@ def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
 
 
 def _list_head(hit: Hit) -> list[str]:
-    """Return what is told of a hit before its text."""
     if hit.location:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
     if hit.kind == "commit":
@@ -269,5 +269,65 @@ def _print_head(number: int, head: str) -> None:
 
 
 def _print_aside(text: str) -> None:
-    """Print what stands beside a hit, wrapped and grey."""
     console.echo(console.style(layout.wrap(flatten_text(text), 5), "bright_black"))
+
+
+@click.command("recall")
+@click.argument("task", nargs=-1, required=True)
+@options.number_option("--budget", help="Tokens at most; orchestrator.context_limit if not given.")
+@click.option(
+    "--compression",
+    type=click.Choice(["smart", "aggressive"]),
+    default=None,
+    help="How to shorten texts that do not fit: by sentences, or cut off.",
+)
+@click.option(
+    "--nearest", is_flag=True, help="Show the nearest pieces even if none is clearly relevant."
+)
+@options.session_option
+@options.json_option
+def recall_command(
+    task: tuple[str, ...],
+    budget: int | None,
+    compression: Compression | None,
+    nearest: bool,
+    session: str,
+    as_json: bool,
+) -> None:
+    """Print a context for a model that works on TASK.
+
+    It searches passages, past messages, facts and unpinned blocks, and joins the best, without
+    duplicates.
+    """
+    from memfs.ops import context as op  # which a search needs not
+
+    stopped = "the index so far is saved; run it again to continue"
+    with stoppable_stages(lambda: stopped, reads=True) as stage:
+        place = options.place(session)
+        found = op.find_context(
+            place, " ".join(task), budget or 0, compression, partial(_open_store, place, stage)
+        )
+    if as_json:
+        console.as_json(asdict(found))
+    else:
+        _show_context(found, nearest=nearest)
+
+
+def _show_context(found: Context, *, nearest: bool) -> None:
+    for problem in found.problems:
+        console.talk(f"! {problem}")
+    if not found.pieces:
+        console.talk("the memory has nothing about that")
+        return
+    if not found.sure and not nearest:
+        pieces = format_count(len(found.pieces), "piece")
+        console.talk(f"no hit is clearly relevant; --nearest shows the {pieces}")
+        return
+    console.print_text(found.text)
+    shortened = f", {found.compressed} of them shortened" if found.compressed else ""
+    if found.steps:
+        console.talk(f"usual next steps: {', '.join(found.steps)}")
+    console.talk(
+        f"{found.tokens:,} tokens: {format_count(len(found.pieces), 'piece')}{shortened}; "
+        f"{found.left_out:,} left out"
+    )

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import format_age, print_messages
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions as op

@@ -7,9 +7,8 @@ import sys
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import LABEL
-from memfs.cli.options import split_version
-from memfs.cli.pager import paged
+from memfs.cli.console import paged
+from memfs.cli.options import LABEL, split_version
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
@@ -79,28 +78,15 @@ def _list_blocks(place: Place, *, as_json: bool) -> None:
     for shown in listed:
         block = shown.block
         share = block.chars / block.limit
-        marks = [
-            mark
-            for mark, there in (
-                ("read-only", block.read_only),
-                (block.scope.describe(), bool(block.scope.describe())),
-                ("unpinned", not (block.pinned or block.scope.paths)),
-                ("broken: memfs doctor", bool(block.problem)),
-            )
-            if there
-        ]
-        chars = f"{block.chars:,} / {block.limit:,}"
-        rows.append(
-            (
-                block.tier,
-                block.label,
-                layout.bar(share),
-                f"{share:.0%}",
-                chars,
-                str(shown.version),
-                ", ".join(marks),
-            )
+        marks = (
+            "read-only" if block.read_only else "",
+            block.scope.describe(),
+            "" if block.pinned or block.scope.paths else "unpinned",
+            "broken: memfs doctor" if block.problem else "",
         )
+        used = (layout.bar(share), f"{share:.0%}", f"{block.chars:,} / {block.limit:,}")
+        noted = ", ".join(filter(None, marks))
+        rows.append((block.tier, block.label, *used, str(shown.version), noted))
     if len(rows) == 1:
         console.talk("no blocks yet; make one with: memfs create LABEL")
     else:

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import format_age, shorten_path
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.cli.progress import stoppable_stages
 from memfs.core import settings
 from memfs.core.escaping import flatten_text

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.edit_input import text_of
 from memfs.cli.group import CommandGroup
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.core.errors import RejectedError
 from memfs.knowledge.kinds import static as op
 from memfs.knowledge.kinds.static import StoredEntry

@@ -1,4 +1,4 @@
-"""`memfs status`."""
+"""`memfs status` and `memfs service`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options
+from memfs.cli.group import CommandGroup
 from memfs.cli.layout import format_size
 from memfs.core import label as labels
 from memfs.core import parts
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import review, status
+from memfs.ops import review, service, status
 from memfs.ops.status import SourceStatus, Status
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
@@ -22,6 +23,7 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     from memfs.tools.request_cost import RequestCost
 
+_LINES = 40  # of the log
 _VALUES = 15  # cells before a value
 _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
 
@@ -33,7 +35,7 @@ _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is
 @options.number_option("--tokens", help="With --window: of a window of so many tokens.")
 @options.session_option
 @options.json_option
-def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
+def status_command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
     """Show the state of the memory here: blocks, recall, archive, and wired assistants."""
     if window:
         place = options.place(session)
@@ -72,7 +74,6 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
 
 
 def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
-    """List what there is to say beside the blocks, as (name, value)."""
     sessions = format_count(found.sessions, "session")
     messages = f"{format_count(found.messages, 'message')} in {sessions}"
     facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
@@ -92,7 +93,7 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         of = f"{found.by_words} of the last {format_count(found.prompts, 'prompt')}"
         facts.append(("prompts", f"{of} searched by words alone; memfs last says why"))
     facts += [("team", found.team)] if found.team else []
-    facts += [("service", line) for line in of_service(found.service)]
+    facts += [("service", line) for line in _list_service(found.service)]
     agent = parts.find("agent.configured_model") if config.names_model() else None
     if agent and (model := agent.format_model()):
         facts.append(("model", model))
@@ -126,7 +127,6 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
 
 
 def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
-    """Print the parts that memfs puts into a request, their shares of the window, and cuts."""
     home = options.home()
     wired = [] if tokens else status.list_wired_files(place, home)
     from memfs.tools.request_cost import measure_request  # of this view alone
@@ -151,7 +151,6 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
 
 
 def _describe_source(found: SourceStatus) -> tuple[str, str]:
-    """Return the name and the value of the line about a source, or about the commits."""
     stale = "" if found.current else "; out of date: the next search reads what changed"
     if found.kind == data_sources.COMMITS:
         return "history", f"{format_count(found.chunks, 'commit')}{stale}"
@@ -160,15 +159,13 @@ def _describe_source(found: SourceStatus) -> tuple[str, str]:
 
 
 def _format_cost(found: RequestCost) -> str:
-    """Return how much of a window memfs takes in each request."""
     whose = hosts.get(found.host).TITLE if found.host else "memfs agent"
     share = f"{found.used:,} of {found.window:,} tokens ({found.used / found.window:.1%})"
     more = f", and {found.added:,} more for each prompt so far" if found.added else ""
     return f"{share} in each request of {whose}{more}"
 
 
-def of_service(found: ServiceStatus | None) -> list[str]:
-    """Return lines about the state of the service."""
+def _list_service(found: ServiceStatus | None) -> list[str]:
     if found is None:
         return ["not running: hooks and searches work without it"]
     parts = [f"process {found.process}", format_count(len(found.stores), "store")]
@@ -187,24 +184,13 @@ def of_service(found: ServiceStatus | None) -> list[str]:
 
 
 def _render_rows(found: Status) -> list[tuple[str, ...]]:
-    """Return the rows of the table of blocks, its head first."""
     rows: list[tuple[str, ...]] = [
         ("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "STATE")
     ]
     for state in found.blocks:
-        share = state.block.chars / state.block.limit
-        rows.append(
-            (
-                state.block.tier,
-                state.block.label,
-                layout.bar(share),
-                f"{share:.0%}",
-                str(state.version),
-                state.content,
-                state.freshness,
-                state.sync,
-            )
-        )
+        block, share = state.block, state.block.chars / state.block.limit
+        used = (layout.bar(share), f"{share:.0%}", str(state.version))
+        rows.append((block.tier, block.label, *used, state.content, state.freshness, state.sync))
     return rows
 
 
@@ -212,3 +198,58 @@ def _format_project(found: Status) -> str:
     if not found.project:
         return "none: memfs init makes one"
     return found.project if found.trusted else f"{found.project} (not trusted: memfs trust)"
+
+
+@click.group("service", cls=CommandGroup, invoke_without_command=True)
+@options.json_option
+@click.pass_context
+def service_command(called: click.Context, as_json: bool) -> None:
+    """Show the service, the background process that updates indexes and answers searches.
+
+    Hooks and MCP servers start it when they need it, and it ends after half an hour without a
+    request. Without it everything works more slowly, and prompts are searched by words alone.
+    """
+    if not called.invoked_subcommand:
+        _show_service(as_json=as_json)
+
+
+@service_command.command("start")
+def start() -> None:
+    """Start it, if it does not run."""
+    found, new = service.start()
+    console.print_done(f"the service runs{'' if new else ' already'}: process {found.process}")
+
+
+@service_command.command("stop")
+def stop() -> None:
+    """Stop it at once, with its work; the next session starts it again.
+
+    `service: {mode: off}` in your own configuration turns it off.
+    """
+    console.print_done("the service has stopped" if service.stop() else "the service does not run")
+
+
+@service_command.command("status")
+@options.json_option
+def service_status(as_json: bool) -> None:
+    """Show its open stores, and its current work."""
+    _show_service(as_json=as_json)
+
+
+@service_command.command("logs")
+def logs() -> None:
+    """Print the end of its log."""
+    path, text = service.log()
+    console.talk(path)
+    console.data("\n".join(text.splitlines()[-_LINES:]))
+
+
+def _show_service(*, as_json: bool) -> None:
+    found = service.load_status()
+    if as_json:
+        console.as_json(found.build_record() if found else {})
+        return
+    for line in _list_service(found):
+        console.data(line)
+    for store in found.stores if found else ():
+        console.data(f"  {store}")

@@ -100,7 +100,6 @@ def command(
 def _sync_user(
     remote: str | None, sessions: bool | None, *, remove: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Sync the user's store with its remote, or forget that."""
     place = options.place(untrusted=True)
     if remove:
         done = sync_user.stop(place)
@@ -155,9 +154,9 @@ def _stage_files() -> None:
         options.place(untrusted=True), os.path.abspath(index) if index else ""
     )
     for path in staged.added:
-        console.print_done(f"memfs: {path} renewed, and added to the commit")
+        console.print_done(f"memfs: {path} updated and added to the commit")
     for why in staged.left:
-        console.talk(f"! memfs: not in step in this commit: {why}")
+        console.talk(f"! memfs: out of date in this commit: {why}")
 
 
 def _renew_merged() -> None:
@@ -168,13 +167,12 @@ def _renew_merged() -> None:
         return
     for plan in op.run(place):
         if plan.outcome != "unchanged":
-            console.print_done(f"memfs: {plan.target.path} renewed after the merge: commit it")
+            console.print_done(f"memfs: {plan.target.path} updated after the merge: commit it")
 
 
 def _print_plans(
     found: list[op.Plan], names: tuple[str, ...], *, dry_run: bool, check: bool, as_json: bool
 ) -> None:
-    """Print the outcome for each file, done or planned."""
     if as_json:
         console.as_json(
             [
@@ -196,6 +194,6 @@ def _print_plans(
         elif plan.outcome == "unchanged":
             console.print_done(f"{path} " + ("is up to date" if check else "would be unchanged"))
         else:
-            console.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
+            console.talk(f"! {path} is out of date" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):
         console.talk("→ " + " ".join(["memfs sync", *names]))

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.pager import open_pager
+from memfs.cli.console import open_pager
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
@@ -88,9 +88,7 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
     else:
         _show(report)
     if is_settled:
-        console.print_done(
-            f"{report.root} is trusted, and has no changes of others since you looked"
-        )
+        console.print_done(f"{report.root} is trusted; no changes by others since your last review")
         return
     _show_rules(report.rules)
     if not yes:
@@ -101,13 +99,12 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
 
 
 def _decide_rules(place: Place, rules: tuple[tuple[str, str], ...], *, yes: bool) -> None:
-    """Decide on what blocks of the user's own store enforce, where there is no project."""
     _require_person()
     _show_rules(rules)
     if not yes:
         click.confirm("Enforce this?", abort=True, err=True)
     op.accept_rules(place, rules)
-    console.print_done("it is enforced from now on")
+    console.print_done("enforced from now on")
 
 
 def _show_rules(rules: tuple[tuple[str, str], ...]) -> None:
@@ -121,9 +118,7 @@ def _adopt_local(place: Place, name: str) -> None:
     _require_person()
     other = op.adopt_local(place, name)
     console.print_done(
-        f"it is used now; the one until now is {other}"
-        if other
-        else "there is no local folder but the one in use"
+        f"now in use; the previous folder is {other}" if other else "there is no other local folder"
     )
 
 
@@ -140,7 +135,7 @@ def _require_person() -> None:
     _refuse_assistant()
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
-            "not decided: only a person can decide this, at a terminal",
+            "only a person at a terminal can trust a store",
             "run memfs trust in a terminal of your own; in a pipeline: memfs trust --accept SHA256",
         )
 

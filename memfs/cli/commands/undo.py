@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from memfs.cli import console, options
-from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_entry, format_remainder
-from memfs.cli.options import split_version
+from memfs.cli.options import LABEL, split_version
 from memfs.ops import undo
 
 

@@ -59,13 +59,7 @@ def list_files(path: str, names: re.Pattern[str]) -> Iterator[tuple[str, _Open]]
             if names.search(info.orig_filename) and not export_format.find_zip_problem(info):
                 found[info.orig_filename] = info
         for name, info in sorted(found.items()):
-            yield name, partial(_open_member, archive, info, meter)
-
-
-def _open_member(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: UnpackMeter
-) -> MeteredStream:
-    return MeteredStream(archive.open(info), meter)
+            yield name, partial(lambda info: MeteredStream(archive.open(info), meter), info)
 
 
 def _sniff(names: re.Pattern[str], keys: tuple[str, ...], path: str) -> bool:
@@ -154,7 +148,6 @@ def _make_session(conversation: Fields, number: int, context: _Context) -> ToolS
 
 
 def _find_last(nodes: Fields, parents: Mapping[str, str]) -> str:
-    """Return the latest message that nothing follows, where an export does not tell it."""
     above = set(parents.values())
     ends = [name for name in nodes if name not in above]
     times = {
@@ -197,13 +190,13 @@ def _format_content(content: Fields) -> str:
 
 
 def _note_context(message: Fields, at: str, context: _Context) -> None:
-    """Note instructions and memories, if these are later than what is known."""
     content = get_object(message, "content")
     given = get_object(get_object(message, "metadata"), "user_context_message_data")
-    parts = [
-        text_of(given.get(plain)).strip() or _unwrap(text_of(content.get(key)))
-        for key, plain in _CONTEXT
-    ]
+    parts = []
+    for key, plain in _CONTEXT:
+        text = text_of(content.get(key))
+        fenced = _FENCED.search(text)  # as ChatGPT puts a person's words
+        parts.append(text_of(given.get(plain)).strip() or (fenced[1] if fenced else text).strip())
     said = [f"{about}: {part}" for about, part in zip(_ABOUT, parts, strict=True) if part]
     if said and at >= context.instructions[0]:
         context.instructions = at, join_sections(*said)
@@ -212,35 +205,22 @@ def _note_context(message: Fields, at: str, context: _Context) -> None:
         context.memories = at, memories
 
 
-def _unwrap(text: str) -> str:
-    """Return what stands in the fence that ChatGPT puts around a person's words."""
-    found = _FENCED.search(text)
-    return (found[1] if found else text).strip()
-
-
 def _make_texts(context: _Context) -> Iterator[ToolText]:
     at, instructions = context.instructions
     if instructions:
-        heading = "# Custom instructions of ChatGPT"
-        yield ToolText(
-            "custom instructions",
-            "custom instruction",
-            join_sections(heading, instructions),
-            at,
+        text, tags = (
+            join_sections("# Custom instructions of ChatGPT", instructions),
             ("custom-instructions",),
-            importance=7,
-            private=True,
         )
+        ident, noun = "custom instructions", "custom instruction"
+        yield ToolText(ident, noun, text, at, tags, importance=7, private=True)
     at, memories = context.memories
     before, *found = _MEMORY.split(memories)
     days = [(before, "")] if not found else zip(found[1::2], found[::2], strict=True)
     for text, day in days:
         if text.strip():
-            known = " ".join(text.split())[:200]
-            tags = ("saved-memory",)
-            yield ToolText(
-                f"memory {known}", "memory", text.strip(), parse_time(day) or at, tags, private=True
-            )
+            ident, said = f"memory {' '.join(text.split())[:200]}", parse_time(day) or at
+            yield ToolText(ident, "memory", text.strip(), said, ("saved-memory",), private=True)
 
 
 CHATGPT = Importer("chatgpt", partial(_sniff, _CHATGPT, ("mapping",)), _read_chatgpt)
@@ -288,9 +268,8 @@ def _read_conversation(conversation: Fields, number: int) -> Iterator[AnyItem]:
         )
         for index, (file, text) in enumerate(attachments):
             if len(text) > _LONG:
-                heading = f"# {file}" if file else ""
                 source = f"attachment {file} of {name}.{index}"
-                whole = join_sections(heading, text)
+                whole = join_sections(f"# {file}" if file else "", text)
                 yield ToolText(source, "attachment", whole, at, ("attachment",), private=True)
     if messages:
         yield ToolSession(ident, "conversation", tuple(messages), private=True)
@@ -308,7 +287,6 @@ def _list_messages(conversation: Fields) -> list[Fields]:
 def _make_messages(
     message: Fields, base: Message, attachments: list[tuple[str, str]]
 ) -> list[Message]:
-    """Return what was said in a message, and the calls and results of tools, in their order."""
     found: list[Message] = []
     for place, block in enumerate(list_objects(message, "content")):
         kind = block.get("type")
@@ -333,7 +311,6 @@ def _make_messages(
 
 
 def _add_said(found: list[Message], part: Message, text: str) -> None:
-    """Add what was said to the message before it, or as one of its own."""
     if not text.strip():
         return
     if found and found[-1].role == part.role:
@@ -348,32 +325,20 @@ def _read_project(project: Fields) -> Iterator[AnyItem]:
     ident, name = get_text(project, "uuid"), get_text(project, "name")
     instructions = get_text(project, "prompt_template")
     if instructions:
-        description = get_text(project, "description")
-        yield ToolText(
-            f"instructions of {ident}",
-            "instruction",
-            join_sections(f"# {name}", description, instructions),
-            get_time(project, "updated_at", "created_at"),
-            ("project-instructions",),
-            project=name,
-            private=True,
-        )
+        text = join_sections(f"# {name}", get_text(project, "description"), instructions)
+        at, tags = get_time(project, "updated_at", "created_at"), ("project-instructions",)
+        source = f"instructions of {ident}"
+        yield ToolText(source, "instruction", text, at, tags, project=name, private=True)
     for document in list_objects(project, "docs"):
         file = get_text(document, "filename")
         if text := get_text(document, "content"):
-            yield ToolText(
-                f"document {get_text(document, 'uuid') or file}",
-                "document",
-                join_sections(f"# {file}", text),
-                parse_time(document.get("created_at"), project.get("created_at")),
-                ("document",),
-                project=name,
-                private=True,
-            )
+            at = parse_time(document.get("created_at"), project.get("created_at"))
+            source, tags = f"document {get_text(document, 'uuid') or file}", ("document",)
+            whole = join_sections(f"# {file}", text)
+            yield ToolText(source, "document", whole, at, tags, project=name, private=True)
 
 
 def _read_memory(memory: Fields) -> Iterator[AnyItem]:
-    """Yield what Claude.ai remembers of its user, and of each project."""
     parts = {"": get_text(memory, "conversations_memory")}
     of_projects = get_object(memory, "project_memories")
     parts |= {name: get_text(of_projects, name) for name in of_projects}

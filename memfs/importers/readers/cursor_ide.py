@@ -44,7 +44,6 @@ def _find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _sniff(path: str) -> bool:
-    """Tell whether a path is its database, or the folder `User` or `globalStorage`."""
     path = _locate(path)
     return database.is_database(path) and has_tables(path, {_ROWS: set()})
 
@@ -55,7 +54,6 @@ def _locate(path: str) -> str:
 
 
 def _read(path: str) -> Iterator[AnyItem]:
-    """Yield a session for each composer, and for each chat of the time before these."""
     path = _locate(path)
     workspaces = _Workspaces(os.path.dirname(os.path.dirname(os.path.abspath(path))))
     yield from workspaces.read()
@@ -67,8 +65,6 @@ def _read(path: str) -> Iterator[AnyItem]:
 
 
 class _Workspaces:
-    """The folders that were open, and which sessions were in them."""
-
     def __init__(self, user: str) -> None:
         self._user = user
         self._folders: dict[str, str] = {}
@@ -156,7 +152,6 @@ def _list_turns(composer: Fields) -> list[Fields]:
 
 
 def _make_messages(bubble: Fields, identity: Identity, name: str, at: str) -> Iterator[Message]:
-    """Yield what was said in a turn, and the call of a tool and its result."""
     kind = bubble.get("type")
     role = _ROLES.get(kind, "") if isinstance(kind, int | str) else ""
     text = next((text for key in _TEXTS if (text := text_of(bubble.get(key)).strip())), "")

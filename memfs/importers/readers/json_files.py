@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -18,7 +20,8 @@ LARGEST = 256 << 20  # bytes of a document that is read whole
 LONGEST = 64 << 20  # characters of one element, or line
 SETTINGS = 16 << 20  # bytes of a file of settings, or of a list of tasks
 _PIECE = 1 << 20
-_SPACE = " \t\r\n"
+_BLANK = "\ufeff \t\r\n"
+_SPACE = re.compile(f"[{_BLANK}]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -26,7 +29,7 @@ def read_head(path: str, size: int = 4096) -> str:
     """Return the beginning of a file as text, "" for a folder or what cannot be read."""
     try:
         with outside.open_stream(path) as handle:
-            return handle.read(size).decode("utf-8", "replace").lstrip("\ufeff" + _SPACE)
+            return handle.read(size).decode("utf-8", "replace").lstrip(_BLANK)
     except OSError:
         return ""
 
@@ -101,19 +104,17 @@ def iter_lines(path: str) -> Iterator[tuple[int, object]]:
 
 
 class _Buffer:
-    """A window on a stream of JSON text."""
-
     def __init__(self, stream: SupportsRead[bytes]) -> None:
         self._stream = stream
-        self._text, self._at = "", 0
-        self._rest, self._ended = b"", False
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._text, self._at, self._ended = "", 0, False
         self.count = 0  # values so far
 
     def peek(self) -> str:
         """Return the next character that is no white space, "" at the end."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in _SPACE + "\ufeff":
-                self._at += 1
+            space = _SPACE.match(self._text, self._at)
+            self._at = space.end() if space else self._at
             if self._at < len(self._text) or not self._fill():
                 return self._text[self._at : self._at + 1]
 
@@ -141,26 +142,11 @@ class _Buffer:
         """Read on, twice as much as is there; False at the end."""
         if self._ended:
             return False
-        wanted = max(_PIECE, len(self._text) - self._at)
-        data = self._stream.read(wanted)
+        data = self._stream.read(max(_PIECE, len(self._text) - self._at))
         self._ended = not data
-        whole = self._rest + data
-        cut = len(whole) if self._ended else _find_character_end(whole)
-        self._text = self._text[self._at :] + whole[:cut].decode("utf-8", "replace")
-        self._at, self._rest = 0, whole[cut:]
+        self._text = self._text[self._at :] + self._decode(data, final=self._ended)
+        self._at = 0
         return not self._ended
-
-
-def _find_character_end(data: bytes) -> int:
-    """Return the end of the last whole UTF-8 character of these bytes."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte < 0x80:
-            return len(data)
-        if byte >= 0xC0:
-            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) if back >= need else len(data) - back
-    return len(data)
 
 
 def _describe(error: Exception) -> str:

@@ -57,7 +57,6 @@ _SAYING = "send_message"  # the tool by which agents of the first generation spe
 
 
 def _sniff_letta(path: str) -> bool:
-    """Tell whether a file begins as an agent file does, or as a list of archival passages."""
     head = json_files.read_head(path, _HEAD).replace("\\", "")
     if head.startswith("["):
         return '"passage-' in head and '"text"' in head
@@ -100,23 +99,13 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
             if row.get("is_deleted") is True:
                 yield OmittedItem("passage", "which were deleted there")
             elif text.strip() and ident:
-                tags, at = parse_list(row.get("tags")), get_time(row, "created_at")
+                tags, at = tuple(parse_list(row.get("tags"))), get_time(row, "created_at")
                 about = get_object(row, "metadata")
-                named = {
-                    "source": text_of(about.get("source")) or None,
-                    **get_object(about, FRONT_MATTER),
-                }
-                importance = about.get("importance")
-                yield ToolText(
-                    ident,
-                    "passage",
-                    text,
-                    at,
-                    tuple(tags),
-                    importance if isinstance(importance, int) else 5,
-                    head=text_files.format_head(named),
-                    own="importance" in about,
-                )
+                named = {"source": text_of(about.get("source")) or None}
+                head = text_files.format_head({**named, **get_object(about, FRONT_MATTER)})
+                number, own = about.get("importance"), "importance" in about
+                importance = number if isinstance(number, int) else 5
+                yield ToolText(ident, "passage", text, at, tags, importance, head=head, own=own)
             else:
                 yield UnreadItem("an element of the list", "it has no text or no id")
 
@@ -207,7 +196,6 @@ def _name_session(agent: Fields, rows: list[Fields]) -> str:
 
 
 def _list_parts(row: Fields, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (role, text, tool) of a message that somebody wrote, or that a tool made."""
     role = text_of(row.get("role"))
     text = remove_elements(_INJECTED, flatten_content(row.get("content")))
     if role == "user":
@@ -231,7 +219,6 @@ def _list_parts(row: Fields, names: Mapping[str, str]) -> Iterator[tuple[str, st
 
 
 def _unpack_event(text: str) -> str:
-    """Return what a user said in an event of the first generation, "" for other events."""
     event = parse_object(text) if text.startswith("{") else {}
     if not ("time" in event and isinstance(event.get("type"), str)):
         return text
@@ -273,20 +260,9 @@ def _make_whole_block(
     most = most if 0 < most < _LARGEST else 0
     if most or (pinned and len(value) > DEFAULT_LIMIT):
         most = max(most, len(value))
-    name = labels.normalise(label)
-    return ToolBlock(
-        label=label,
-        noun="block",
-        text=value,
-        description=description,
-        limit=most,
-        read_only=read_only is True,
-        pinned=pinned,
-        tags=tuple(tags),
-        head=head,
-        own=own,
-        private=name.partition("/")[0] == "human",
-    )
+    private = labels.normalise(label).partition("/")[0] == "human"
+    about = label, "block", value, description, most, read_only is True, pinned, tuple(tags)
+    return ToolBlock(*about, private=private, head=head, own=own)
 
 
 def _name_blocks(found: Iterable[tuple[str, ToolBlock]]) -> Iterator[ToolBlock]:
@@ -348,7 +324,6 @@ def _read_letta_code(path: str) -> Iterator[AnyItem]:
 
 
 def _find_memories(path: str) -> dict[str, str]:
-    """Return the folders that may be an agent's memory, by the agents' ids."""
     for top in (f"{path}/memfs", path):
         found = {name: f"{top}/{name}/memory" for name in outside.list_names(top)}
         found = {name: folder for name, folder in found.items() if os.path.isdir(folder)}
@@ -359,7 +334,6 @@ def _find_memories(path: str) -> dict[str, str]:
 
 
 def _is_memory(folder: str) -> bool:
-    """Tell whether a folder is laid out as a memory, in the first layout or the second."""
     if _is_second(folder):
         return True
     system = f"{folder}/{_PINNED}".rstrip("/")
@@ -438,7 +412,6 @@ def _read_item(folder: str, name: str, agent: str, *, second: bool) -> ToolBlock
 
 
 def _read_conversation(folder: str) -> Iterator[AnyItem]:
-    """Yield the messages of one conversation, without what the program put into them."""
     head = json_files.read_object(f"{folder}/conversation.json")
     ident = "-".join(filter(None, (text_of(head.get(name)) for name in ("agent_id", "id"))))
     path = f"{folder}/messages.jsonl"

@@ -70,7 +70,6 @@ def _find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _sniff(path: str) -> bool:
-    """Tell whether a path is one of its databases, a list of memories, or a backup."""
     path = outside.find_inside(path, _FILE)
     if database.is_database(path):
         return has_tables(path, *_SCHEMAS)
@@ -150,7 +149,6 @@ def _make_sessions(rows: Iterable[Fields]) -> Iterator[AnyItem]:
 
 
 def _read_lists(found: Fields) -> Iterator[AnyItem]:
-    """Yield the memories of get_all(), of an export, or of all tables of OpenMemory."""
     if "apps" in found:
         tables = {name: list_objects(found, name) for name in ("apps", "categories", "memories")}
         yield from _join_tables(
@@ -174,7 +172,6 @@ _RELATION = (("source",), ("relationship", "relation"), ("target", "destination"
 
 
 def _join_tables(tables: Mapping[str, list[Fields]]) -> Iterator[AnyItem]:
-    """Yield the memories of OpenMemory's tables."""
     apps = {row.get("id"): text_of(row.get("name")) for row in tables["apps"]}
     names = {row.get("id"): text_of(row.get("name")) for row in tables["categories"]}
     sorts: dict[object, list[str]] = {}
@@ -200,7 +197,6 @@ def _make_texts(rows: Iterable[Fields]) -> Iterator[AnyItem]:
 
 
 def _make_text(row: Fields, at: str) -> AnyItem:
-    """Make the text of one memory; what was noted with it becomes tags."""
     ident = get_text(row, "id")
     with suppress(ValueError):  # SQLite has it without hyphens
         ident = str(uuid.UUID(ident))

@@ -70,19 +70,10 @@ class _Note(NamedTuple):
         )
 
     def make_block(self, label: str, noun: str, **more: Any) -> ToolBlock:
-        block = ToolBlock(
-            label=label,
-            noun=noun,
-            text=self.body,
-            description=self.text("description"),
-            limit=self.limit,
-            read_only=self.meta.get("read_only") is True,
-            pinned=self.meta.get("pinned") is True,
-            tags=tuple(text_files.list_tags(self.meta)),
-            at=self.at,
-            head=self.head,
-        )
-        return replace(block, **more)
+        flags = self.meta.get("read_only") is True, self.meta.get("pinned") is True
+        about = label, noun, self.body, self.text("description"), self.limit, *flags
+        tags = tuple(text_files.list_tags(self.meta))
+        return replace(ToolBlock(*about, tags, at=self.at, head=self.head), **more)
 
 
 def _read_notes(
@@ -102,7 +93,6 @@ def _read_notes(
 
 
 def _list_heads(folder: str) -> list[tuple[str, dict[str, object]]]:
-    """Return (name, front matter) of the first Markdown files below a folder."""
     found = []
     for path in _list_first_files(folder):
         if path.endswith(".md"):
@@ -113,7 +103,6 @@ def _list_heads(folder: str) -> list[tuple[str, dict[str, object]]]:
 
 
 def _list_first_files(folder: str) -> list[str]:
-    """List the first files below a folder, whatever they are; none of what is no folder."""
     if not os.path.isdir(folder):
         return []
     return list(islice(foreign_files.walk_folder(folder, ("",)), _PEEKED))
@@ -151,7 +140,6 @@ def _is_note(meta: Mapping[str, object]) -> bool:
 
 
 def _list_projects(path: str) -> dict[str, str]:
-    """Return the folders of the projects in a configuration, by their names."""
     found = parse_object(json_files.read_object(path).get("projects"))
     folders = {
         name: text_of(each) or text_of(parse_object(each).get("path"))
@@ -212,7 +200,6 @@ def _make_note(project: str, note: _Note) -> AnyItem:
 
 
 def _list_categories(body: str) -> Iterator[str]:
-    """Yield the categories of the observations in a text, and the tags on its list items."""
     for line in headings.plain_lines(body):
         item = _ITEM.match(line)
         if item and item.group(1) not in _TASKS:
@@ -232,10 +219,6 @@ _BLOCK = {"label", "limit", "read_only"}
 def _find_opencode(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it reads none
     found = [f"{home}/.config/opencode/{name}" for name in _FOLDERS]
     return list(filter(_is_memory, [*found, os.path.abspath(".opencode/memory")]))
-
-
-def _sniff_opencode(path: str) -> bool:
-    return any(map(_is_memory, _list_folders(path)))
 
 
 def _list_folders(path: str) -> list[str]:
@@ -272,7 +255,12 @@ def _make_opencode(private: bool, note: _Note) -> AnyItem:
     return note.make_block(note.text("label") or note.stem, "block", private=private)
 
 
-OPENCODE_MEMORY = Importer("opencode-memory", _sniff_opencode, _read_opencode, _find_opencode)
+OPENCODE_MEMORY = Importer(
+    "opencode-memory",
+    lambda path: any(map(_is_memory, _list_folders(path))),
+    _read_opencode,
+    _find_opencode,
+)
 
 # A folder of text files, as Anthropic's memory tool serves one as `/memories`: its files have any
 # names and no metadata. What `memfs export --to markdown` wrote is taken as what it was.
@@ -297,10 +285,6 @@ def _sniff_memory_folder(path: str) -> bool:
     )
 
 
-def _read_memory_folder(path: str) -> Iterator[AnyItem]:
-    return _read_notes(path, _make_file, "")
-
-
 def _make_file(note: _Note) -> AnyItem:
     if note.text("type") == CONVERSATION:
         return OmittedItem(CONVERSATION, "transcripts in prose")
@@ -312,4 +296,6 @@ def _make_file(note: _Note) -> AnyItem:
     return note.make_block(note.stem, "file", own="limit" in note.meta)
 
 
-MEMORY_FOLDER = Importer("memory-folder", _sniff_memory_folder, _read_memory_folder)
+MEMORY_FOLDER = Importer(
+    "memory-folder", _sniff_memory_folder, lambda path: _read_notes(path, _make_file, "")
+)

@@ -69,7 +69,6 @@ class RowTool:
         return [path for path in found if outside.status(path)]
 
     def _sniff(self, path: str) -> bool:
-        """Tell whether a path is a database of the tool, its folder, or an export."""
         path = outside.find_inside(path, self.file)
         if database.is_database(path):
             return has_tables(path, *self.schemas)
@@ -125,7 +124,6 @@ _OBSERVATION = (
 
 
 def _make_claude_mem(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield observations and summaries as texts, and prompts as sessions."""
     yield from map(_make_observation, rows("observations"))
     yield from map(_make_summary, rows("session_summaries"))
     listed = (
@@ -141,25 +139,16 @@ def _make_claude_mem(rows: _Rows) -> Iterator[AnyItem]:
 
 def _make_observation(row: Fields) -> AnyItem:
     ident, title = f"observation {row.get('id')}", get_text(row, "title")
-    body = join_sections(
-        get_text(row, "subtitle"),
-        get_text(row, "narrative", "text"),
-        format_items(parse_list(row.get("facts"))),
-    )
+    facts = format_items(parse_list(row.get("facts")))
+    body = join_sections(get_text(row, "subtitle"), get_text(row, "narrative", "text"), facts)
     if not body and not title:
         return UnreadItem(ident, "it says nothing")
-    files = dict.fromkeys(
-        [*parse_list(row.get("files_read")), *parse_list(row.get("files_modified"))]
-    )
-    about = f"Files: {', '.join(files)}" if files else ""
-    return ToolText(
-        ident=ident,
-        noun=get_text(row, "kind") or "observation",
-        text=join_sections(f"# {title}" if title else "", body, about),
-        at=get_time(row, *_DATES),
-        tags=tuple(filter(None, [get_text(row, "type"), *parse_list(row.get("concepts"))])),
-        project=get_text(row, *_OWNERS),
-    )
+    files = [*parse_list(row.get("files_read")), *parse_list(row.get("files_modified"))]
+    about = f"Files: {', '.join(dict.fromkeys(files))}" if files else ""
+    text = join_sections(f"# {title}" if title else "", body, about)
+    noun, at = get_text(row, "kind") or "observation", get_time(row, *_DATES)
+    tags = tuple(filter(None, [get_text(row, "type"), *parse_list(row.get("concepts"))]))
+    return ToolText(ident, noun, text, at, tags, project=get_text(row, *_OWNERS))
 
 
 def _make_summary(row: Fields) -> AnyItem:
@@ -179,18 +168,14 @@ def _make_summary(row: Fields) -> AnyItem:
 def _list_prompts(
     sessions: Mapping[object, Fields], prompts: Iterable[Fields]
 ) -> Iterator[Message]:
-    """Yield the prompts as messages of the session that its assistant named."""
     for row in prompts:
         owner = sessions.get(row.get("session_db_id"), row)
         name = get_text(row, *_NAMES) or get_text(owner, *_NAMES)
         if name and get_text(row, "prompt_text"):
-            yield Identity(name, "", get_text(owner, "project")).make_message(
-                "claude-mem",
-                f"{name}:{row.get('prompt_number') or row.get('id')}",
-                get_time(row, *_DATES),
-                "user",
-                get_text(row, "prompt_text"),
-            )
+            identity = Identity(name, "", get_text(owner, "project"))
+            ident = f"{name}:{row.get('prompt_number') or row.get('id')}"
+            at, text = get_time(row, *_DATES), get_text(row, "prompt_text")
+            yield identity.make_message("claude-mem", ident, at, "user", text)
 
 
 CLAUDE_MEM = RowTool(
@@ -219,7 +204,6 @@ CLAUDE_MEM = RowTool(
 
 
 def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield observations and summaries as texts, and prompts as sessions."""
     sessions = list(rows("sessions"))
     projects = {text_of(row.get("id")): get_text(row, "directory", "project") for row in sessions}
     for row in rows("observations"):
@@ -229,15 +213,13 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
         elif not title and not content:
             yield UnreadItem(f"observation {row.get('id')}", "it says nothing")
         else:
-            yield ToolText(
-                ident=f"observation {row.get('id')}",
-                noun="observation",
-                text=join_sections(f"# {title}" if title else "", content),
-                at=get_time(row, "updated_at", "created_at"),
-                tags=(get_text(row, "type"), get_text(row, "topic_key")),
-                project=get_text(row, "project") or projects.get(get_text(row, "session_id"), ""),
-                private=get_text(row, "scope") == "personal",
-            )
+            text = join_sections(f"# {title}" if title else "", content)
+            at = get_time(row, "updated_at", "created_at")
+            tags = (get_text(row, "type"), get_text(row, "topic_key"))
+            project = get_text(row, "project") or projects.get(get_text(row, "session_id"), "")
+            private = get_text(row, "scope") == "personal"
+            ident, noun = f"observation {row.get('id')}", "observation"
+            yield ToolText(ident, noun, text, at, tags, project=project, private=private)
     for row in sessions:
         if summary := get_text(row, "summary"):
             ident, at = f"session {get_text(row, 'id')}", get_time(row, "ended_at", "started_at")
@@ -317,7 +299,6 @@ MCP_MEMORY_SERVICE = RowTool(
 
 
 def _list_mycelicmemory(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it reads none
-    """List the database that its settings name, the default, and the others."""
     top = f"{home}/.mycelicmemory"
     settings, _ = yaml_edit.read(json_files.read_head(f"{top}/config.yaml", 1 << 14))
     moved = text_of(parse_object(settings.get("database")).get("path"))
@@ -327,7 +308,6 @@ def _list_mycelicmemory(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _make_mycelicmemory(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield memories as texts with their relations, blocks, and conversations as sessions."""
     conversations = {  # before schema 5 their table had another name
         get_text(row, "id"): row
         for table in ("conversations", "cc_sessions")
@@ -365,19 +345,13 @@ def _make_memory(row: Fields, relations: list[tuple[str, str]], project: str) ->
     if not text.strip():
         return UnreadItem(f"memory {ident}", "it says nothing")
     marks = ["contradicts"] if any(kind == "contradicts" for kind, _ in relations) else []
-    return ToolText(
-        ident=ident,
-        noun="memory",
-        text=join_sections(text, format_items([line for _, line in relations])),
-        at=get_time(row, "created_at"),
-        tags=(get_text(row, "domain"), *parse_list(row.get("tags")), *marks),
-        importance=importance if isinstance(importance, int) else 5,
-        project=project,
-    )
+    text = join_sections(text, format_items([line for _, line in relations]))
+    at, importance = get_time(row, "created_at"), importance if isinstance(importance, int) else 5
+    tags = (get_text(row, "domain"), *parse_list(row.get("tags")), *marks)
+    return ToolText(ident, "memory", text, at, tags, importance, project)
 
 
 def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
-    """Yield the latest version of each block, where a database has blocks."""
     latest: dict[str, tuple[int, Fields]] = {}
     for row in rows:
         label, number = get_text(row, "label", "block_type"), row.get("version")
@@ -387,18 +361,13 @@ def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
             latest[label] = version, row
     for label, (_, row) in latest.items():
         most = row.get("max_tokens")
-        yield ToolBlock(
-            label=label,
-            noun="block",
-            text=text_of(row.get("content")),
-            description=get_text(row, "description"),
-            limit=most * _CHARACTERS if isinstance(most, int) and 0 < most < 1 << 30 else 0,
-            private=get_text(row, "block_type") == "human",
-        )
+        limit = most * _CHARACTERS if isinstance(most, int) and 0 < most < 1 << 30 else 0
+        text, about = text_of(row.get("content")), get_text(row, "description")
+        private = get_text(row, "block_type") == "human"
+        yield ToolBlock(label, "block", text, about, limit, private=private)
 
 
 def _list_said(rows: Iterable[Fields], conversations: Mapping[str, Fields]) -> Iterator[Message]:
-    """Yield the messages of conversations under the ids that Claude Code gave those."""
     counts: Counter[str] = Counter()
     for row in rows:
         conversation = conversations.get(get_text(row, "session_id"), {})

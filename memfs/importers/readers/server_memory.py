@@ -27,7 +27,6 @@ _ABOUT = ("description", "limit", "read only", "tags", "created", "importance", 
 
 
 def _find(home: str, environment: Mapping[str, str]) -> list[str]:
-    """List the file that the environment names, and those beside installed packages."""
     found = [environment.get("MEMORY_FILE_PATH", "")]
     cache = f"{home}/.npm/_npx"
     installed = [f"{cache}/{each}" for each in outside.list_names(cache)]
@@ -37,7 +36,6 @@ def _find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _sniff(path: str) -> bool:
-    """Tell whether a file begins with an entity or a relation."""
     first = json_files.read_head(path).partition("\n")[0]
     return first.startswith("{") and any(
         f'"type":"{kind}"' in first.replace(" ", "") for kind in ("entity", "relation")
@@ -75,13 +73,9 @@ def _make_text(name: str, entity: dict[str, object], relations: list[str]) -> To
     kind = text_of(entity.get("entityType") or entity.get("entity_type"))
     said = [*parse_list(entity.get("observations")), *relations]
     heading = f"# {name} ({kind})" if kind else f"# {name}"
-    return ToolText(
-        ident=name,
-        noun="entity",
-        text=join_sections(heading, format_items(said)),
-        tags=(kind,) if kind else (),
-        private=kind.lower() in _PEOPLE and name.lower() in ("user", "default_user", "me"),
-    )
+    text, tags = join_sections(heading, format_items(said)), (kind,) if kind else ()
+    private = kind.lower() in _PEOPLE and name.lower() in ("user", "default_user", "me")
+    return ToolText(name, "entity", text, tags=tags, private=private)
 
 
 def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> ToolText | ToolBlock:
@@ -94,30 +88,15 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
     tags = tuple(filter(None, (each.strip() for each in about.get("tags", "").split(","))))
     front = parse_object(about.get(KEPT_KEYS))
     if entity.get("entityType") == PASSAGE_ENTITY:
-        importance = about.get("importance", "")
-        return ToolText(
-            ident=name,
-            noun="passage",
-            text=text,
-            at=parse_time(about.get("created")),
-            tags=tags,
-            importance=int(importance) if importance.isdecimal() else 5,
-            head=text_files.format_head({"source": about.get("source"), **front}),
-            own=True,
-        )
-    limit = about.get("limit", "")
-    return ToolBlock(
-        label=name,
-        noun="block",
-        text=text,
-        description=about.get("description", ""),
-        limit=int(limit) if limit.isdecimal() and len(limit) < 10 else 0,
-        read_only=about.get("read only") == "yes",
-        pinned=front.get("pinned") is not False,
-        tags=tags,
-        head=text_files.format_head(front),
-        own=True,
-    )
+        number = about.get("importance", "")
+        at, importance = parse_time(about.get("created")), int(number) if number.isdecimal() else 5
+        head = text_files.format_head({"source": about.get("source"), **front})
+        return ToolText(name, "passage", text, at, tags, importance, head=head, own=True)
+    number = about.get("limit", "")
+    limit = int(number) if number.isdecimal() and len(number) < 10 else 0
+    flags = about.get("read only") == "yes", front.get("pinned") is not False
+    described, head = about.get("description", ""), text_files.format_head(front)
+    return ToolBlock(name, "block", text, described, limit, *flags, tags, head=head, own=True)
 
 
 SERVER_MEMORY = Importer("server-memory", _sniff, _read, _find)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -26,6 +26,7 @@ from memfs.hosts.jsonl import (
 from memfs.importers.readers import json_files
 from memfs.importers.readers.field_values import (
     Fields,
+    get_object,
     get_time,
     list_objects,
     parse_object,
@@ -78,7 +79,6 @@ _LOOKED_AT = 100  # folders, to recognise one of a task
 
 
 def _find(tool: str, home: str, environment: Mapping[str, str]) -> list[str]:
-    """List the folders of the extension in every editor, and Cline's own."""
     extension = next(each for each, name in _EXTENSIONS.items() if name == tool)
     folders = list_user_folders(home, environment)
     found = [f"{folder}/globalStorage/{extension}" for folder in folders]
@@ -86,11 +86,6 @@ def _find(tool: str, home: str, environment: Mapping[str, str]) -> list[str]:
         own = environment.get("CLINE_DIR") or f"{home}/.cline"
         found.append(environment.get("CLINE_DATA_DIR") or f"{own}/data")
     return [path for path in found if next(_iter_tasks(path), "")]
-
-
-def _sniff(tool: str, path: str) -> bool:
-    """Tell whether a folder is the extension's, one of its tasks, or all of them."""
-    return os.path.isdir(path) and _identify(path) == tool
 
 
 def _read(tool: str, path: str) -> Iterator[AnyItem]:
@@ -119,59 +114,49 @@ def _read_task(tool: str, folder: str, known: Fields) -> Iterator[AnyItem]:
     for name in (*_FILES, f"{ident}.messages.json"):
         if outside.status(f"{folder}/{name}") is None:
             continue
-        reading = _TaskReading(Identity(ident, ""), tool, start, project)
+        make_message = partial(Identity(ident, "").make_message, tool)
+        messages: list[Message] = []
+        folders = [project]
         try:
-            reading.read(f"{folder}/{name}", times)
-        except (StoreError, OSError) as error:
+            messages.extend(_read_file(f"{folder}/{name}", make_message, start, times, folders))
+        except (StoreError, OSError) as error:  # what is before it counts
             why = error.message if isinstance(error, StoreError) else error.strerror or str(error)
             yield UnreadItem(f"task {ident}", why)
-        if reading.messages:
-            yield reading.make_session()
+        if messages:
+            project = next(filter(None, folders), "")
+            found = tuple(each._replace(project=project) for each in messages)
+            yield ToolSession(ident, "task", found, project)
             return
 
 
-class _TaskReading:
-    """The messages of one task, under ids that stay when the task goes on."""
+def _read_file(
+    path: str,
+    make_message: Callable[..., Message],
+    at: str,
+    times: Mapping[int, str],
+    folders: list[str],
+) -> Iterator[Message]:
+    """Yield the messages of a file, and add the folders that it names to `folders`.
 
-    def __init__(self, identity: Identity, host: str, start: str, project: str) -> None:
-        self._identity, self._host = identity, host
-        self._at, self._project = start, project
-        self._counts: Counter[str] = Counter()
-        self.messages: list[Message] = []
-
-    def read(self, path: str, times: Mapping[int, str]) -> None:
-        """Read the messages of a file. Raises `OSError`, `StoreError`: those before count."""
-        with outside.open_stream(path) as stream:
-            elements = json_files.iter_elements(stream, os.path.basename(path))
-            for number, message in enumerate(_iter_messages(elements)):
-                given = get_time(message, "ts", "timestamp")
-                self._at = given or times.get(number, "") or self._at
-                self._project = self._project or find_workspace(message)
-                for turn in read_message(message):
-                    first = not self.messages and message.get("type") == "say"
-                    self._add(turn._replace(role="user") if first else turn)
-
-    def _add(self, turn: TaskTurn) -> None:
-        """Add what was said. Its id is a hash: a rewritten history has other numbers."""
-        if not turn.text.strip():
-            return
-        data = "\0".join(turn).encode("utf-8", "replace")
-        name = hashlib.sha256(data).hexdigest()[:16]
-        self._counts[name] += 1
-        ident = f"{name}.{self._counts[name]}"
-        self.messages.append(
-            self._identity.make_message(
-                self._host, ident, self._at, turn.role, turn.text, turn.tool
-            )
-        )
-
-    def make_session(self) -> ToolSession:
-        messages = tuple(each._replace(project=self._project) for each in self.messages)
-        return ToolSession(self._identity.session, "task", messages, self._project)
+    The id of one is a hash, which stays when the task goes on: a rewritten history has other
+    numbers. Raises `OSError`, `StoreError`.
+    """
+    counts: Counter[str] = Counter()
+    with outside.open_stream(path) as stream:
+        elements = json_files.iter_elements(stream, os.path.basename(path))
+        for number, message in enumerate(_iter_messages(elements)):
+            at = get_time(message, "ts", "timestamp") or times.get(number, "") or at
+            folders.append(find_workspace(message))
+            for turn in filter(lambda turn: turn.text.strip(), read_message(message)):
+                first = not counts and message.get("type") == "say"
+                said = turn._replace(role="user") if first else turn
+                data = "\0".join(said).encode("utf-8", "replace")
+                name = hashlib.sha256(data).hexdigest()[:16]
+                counts[name] += 1
+                yield make_message(f"{name}.{counts[name]}", at, said.role, said.text, said.tool)
 
 
 def _iter_messages(elements: Iterator[object]) -> Iterator[Fields]:
-    """Yield the objects of a list, or of the list `messages` in the one object."""
     for element in elements:
         if isinstance(element, dict) and "messages" in element:
             yield from list_objects(element, "messages")
@@ -179,15 +164,14 @@ def _iter_messages(elements: Iterator[object]) -> Iterator[Fields]:
             yield element
 
 
-def _identify(path: str) -> str:
-    """Return the extension whose folder this is: by its name, or by what only forks write."""
-    parts = os.path.abspath(path).replace("\\", "/").split("/")
-    named = next((_EXTENSIONS[part.lower()] for part in parts if part.lower() in _EXTENSIONS), "")
+def _sniff(tool: str, path: str) -> bool:
+    """Tell whose folder this is: by its name, or by what only forks write."""
     task = next(_iter_tasks(path), "")
-    if not task or named:
-        return named if task else ""
+    parts = os.path.abspath(path).replace("\\", "/").lower().split("/")
+    named = next((_EXTENSIONS[part] for part in parts if part in _EXTENSIONS), "")
     forked = f"{task}/{_FORKED}", f"{os.path.dirname(task)}/_index.json"
-    return "roo" if any(outside.status(each) for each in forked) else "cline"
+    other = "roo" if any(outside.status(each) for each in forked) else "cline"
+    return task != "" and (named or other) == tool
 
 
 def _iter_tasks(path: str) -> Iterator[str]:
@@ -210,7 +194,6 @@ def _is_task(folder: str) -> bool:
 
 
 def _read_history(tasks: str) -> dict[str, Fields]:
-    """Return what the lists of tasks beside a folder say of each."""
     listed = list_objects(json_files.read_object(f"{tasks}/_index.json"), "entries")
     path = f"{os.path.dirname(tasks)}/state/taskHistory.json"
     try:
@@ -281,7 +264,9 @@ def read_message(message: dict[str, object]) -> Iterator[TaskTurn]:
         kind = block.get("type")
         text = text_of(block.get("text"))
         if kind == "tool_use":
-            yield _read_call(text_of(block.get("name")) or "tool", block.get("input"))
+            name, given = text_of(block.get("name")) or "tool", block.get("input")
+            said = text_of(get_object(block, "input").get(_SPEECH.get(name, ""))).strip()
+            yield TaskTurn("assistant", said) if said else TaskTurn("tool", call(given), name)
         elif kind == "tool_result":
             yield from _read_prompt(flatten_content(block.get("content")), result=True)
         elif kind == "text" and role == "assistant":
@@ -299,7 +284,6 @@ def find_workspace(message: dict[str, object]) -> str:
 
 
 def _read_prompt(text: str, *, result: bool) -> Iterator[TaskTurn]:
-    """Yield the words of a person, and (`result`) what a tool put out beside them."""
     text = remove_elements(_INJECTED, text)
     notice = text.startswith(_NOTICES)
     for tag, part in split_elements(_WORDS, _RESULT.sub("", text, count=1) if result else text):
@@ -314,7 +298,6 @@ def _read_prompt(text: str, *, result: bool) -> Iterator[TaskTurn]:
 
 
 def _read_reply(text: str) -> Iterator[TaskTurn]:
-    """Yield the words of the assistant, and the calls that stand between them."""
     for tag, part in split_elements(_CALLS, remove_elements(_THOUGHT, text)):
         if not part.strip():
             continue
@@ -327,14 +310,7 @@ def _read_reply(text: str) -> Iterator[TaskTurn]:
             yield TaskTurn("assistant", part.strip())
 
 
-def _read_call(name: str, given: object) -> TaskTurn:
-    key = _SPEECH.get(name, "")
-    said = text_of(given.get(key)).strip() if isinstance(given, dict) else ""
-    return TaskTurn("assistant", said) if said else TaskTurn("tool", call(given), name)
-
-
 def _read_shown(message: dict[str, object]) -> Iterator[TaskTurn]:
-    """Yield the words of a message as the extension shows it."""
     if message.get("partial") is True:
         return
     kind = message.get(str(message["type"]))

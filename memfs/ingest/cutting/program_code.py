@@ -161,7 +161,6 @@ def _tokenize(text: str) -> list[tokenize.TokenInfo]:
 
 
 def _list_docstring_lines(node: ast.Module | _Defining) -> range:
-    """Return the lines of a docstring, none where there is none."""
     first = node.body[0] if node.body else None
     if not isinstance(first, ast.Expr) or ast.get_docstring(node, clean=False) is None:
         return range(0)

@@ -7,60 +7,40 @@ import re
 SPAN = r"`[^`\n]{1,80}`"
 
 
-def _compile(*rows: tuple[str, float, str]) -> tuple[tuple[str, float, re.Pattern[str]], ...]:
-    return tuple((name, sure, re.compile(form, re.IGNORECASE)) for name, sure, form in rows)
+def _compile(table: str) -> tuple[tuple[str, float, re.Pattern[str]], ...]:
+    """Return the rows of a table: a category, a confidence, a form that may go on indented."""
+    return tuple(
+        (
+            name,
+            float(sure),
+            re.compile(re.sub("\n  ", "", form).replace("SPAN", SPAN), re.IGNORECASE),
+        )
+        for name, sure, form in re.findall(r"(?m)^(\w+) ([\d.]+) (.*(?:\n  .*)*)", table)
+    )
 
 
 # Sentences of a person: (category, confidence, form). A named group gives the key of the fact.
-SAID = _compile(
-    ("identity", 0.95, r"^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)"),
-    ("identity", 0.9, r"^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)"),
-    (
-        "preference",
-        0.9,
-        (
-            r"\bi(?:'d| would)? (?:really |strongly |much |generally |usually )*"
-            r"(?:prefer|rather|love|hate|dislike)\b(?! to know| if you could)"
-        ),
-    ),
-    (
-        "preference",
-        0.8,
-        r"\bi (?:don't|do not|never|always|no longer) (?:like|want|use|write|need)\b",
-    ),
-    ("rule", 0.85, r"^(?:please )?(?:always|never)\b"),
-    ("rule", 0.85, r"\bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b"),
-    (
-        "rule",
-        0.8,
-        (
-            r"\b(?:we|you|it|they|this|tests?|code) (?:should|must|may|can)(?: not|n't)? "
-            r"(?:always|never|only)\b"
-        ),
-    ),
-    ("rule", 0.75, r"^(?:we|you) (?:should|must) (?:not )?(?!be able)\w+"),
-    ("decision", 0.9, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b"),
-    (
-        "decision",
-        0.8,
-        (
-            r"^(?:ok(?:ay)?,? |so,? |no,? )?let'?s (?:use|go with|switch to|stick "
-            r"(?:to|with)|keep|drop|remove|rename|move)\b"
-        ),
-    ),
-    ("decision", 0.8, r"\b(?:we|i)(?:'ll| will) (?:use|go with|switch to|stick (?:to|with))\b"),
-    (
-        "environment",
-        0.85,
-        (
-            r"\b(?:i'm|i am|we're|we are|runs?|running|deploy(?:ed)?|hosted?) on "
-            r"(?:a |an )?(?P<os>mac ?os|linux|windows|debian|ubuntu|fedora|arch|"
-            r"wsl|aws|azure|gcp|kubernetes|heroku|vercel)\b"
-        ),
-    ),
-    ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
-    ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
-)
+SAID = _compile(r"""
+identity 0.95 ^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)
+identity 0.9 ^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)
+preference 0.9 \bi(?:'d| would)? (?:really |strongly |much |generally |usually )*(?:prefer|rather|
+  love|hate|dislike)\b(?! to know| if you could)
+preference 0.8 \bi (?:don't|do not|never|always|no longer) (?:like|want|use|write|need)\b
+rule 0.85 ^(?:please )?(?:always|never)\b
+rule 0.85 \bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b
+rule 0.8 \b(?:we|you|it|they|this|tests?|code) (?:should|must|may|can)(?: not|n't)? (?:always|
+  never|only)\b
+rule 0.75 ^(?:we|you) (?:should|must) (?:not )?(?!be able)\w+
+decision 0.9 \b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b
+decision 0.8 ^(?:ok(?:ay)?,? |so,? |no,? )?let'?s (?:use|go with|switch to|stick (?:to|with)|keep|
+  drop|remove|rename|move)\b
+decision 0.8 \b(?:we|i)(?:'ll| will) (?:use|go with|switch to|stick (?:to|with))\b
+environment 0.85 \b(?:i'm|i am|we're|we are|runs?|running|deploy(?:ed)?|hosted?) on (?:a |
+  an )?(?P<os>mac ?os|linux|windows|debian|ubuntu|fedora|arch|wsl|aws|azure|gcp|kubernetes|heroku|
+  vercel)\b
+environment 0.8 ^(?:we|i) (?:currently |now )?use \S
+correction 0.75 ^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}
+""")
 # What a preference is of: the user prefers one of each. It stands behind "I prefer", and ends its
 # clause: "cursor-based paging" and "solid evidence" are of something else.
 _USE = r"\W*(?:(?:(?:to )?(?:use|write|code in|work in|have|get)|using|writing|having) )?"
@@ -96,68 +76,30 @@ OBJECT = re.compile(
     re.IGNORECASE,
 )
 # Findings of an assistant.
-FOUND = _compile(
-    (
-        "cause",
-        0.85,
-        (
-            r"\b(?:error|issue|bug|problem|failures?|tests?|lint|delay|build|crash)\b"
-            r".{0,60}\b(?:(?:is|was|are|were) (?:caused by|due to|that|because)|"
-            r"(?:fail(?:s|ed|ing)?|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\bbecause)\b"
-        ),
-    ),
-    ("cause", 0.75, rf"{SPAN}.{{0,80}}\bbecause\b.+"),
-    (
-        "technical",
-        0.8,
-        (
-            rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:is|are) (?:\w+ )?(?:defined|"
-            r"configured|set|written|implemented|located|stored|declared|registered|"
-            r"handled|called|used|read|created|generated|based|part|only|a|an|the|"
-            r"not|already|missing|empty|now)\b"
-        ),
-    ),
-    (
-        "technical",
-        0.8,
-        (
-            rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:uses?|requires?|expects?|returns?|"
-            r"supports?|writes?|reads?|contains?|includes?|needs?|ignores?|accepts?|"
-            r"prints?|has|lacks|calls?|comes? from|lives? in|runs?|outputs?|handles?|"
-            r"does(?:n't| not)|do(?:n't| not)|only|already|now|still|never|always)\b"
-        ),
-    ),
-    (
-        "technical",
-        0.75,
-        (
-            rf"^there (?:is|are) \b.*{SPAN}|^(?:the|this|these|those|each|every|all|both|no) "
-            rf"[^`]{{0,60}}\b(?:is|are|uses?|requires?|has|have|contains?|comes?|"
-            rf"lives?|does(?:n't| not)|exists?)\b.*{SPAN}"
-        ),
-    ),
-    (
-        "technical",
-        0.7,
-        (
-            rf"^{SPAN}(?: \([^)]{{0,40}}\))? [-\u2014] (?:[a-z]+ly )?"
-            r"(?:adds|allows|blocks|calls|caps|captures|checks|contains|controls|converts|creates|defines|ensures|exports|handles|"
-            r"holds|keeps|limits|loads|maps|parses|prevents|prints|reads|registers|removes|renders|"
-            r"replaces|resolves|returns|runs|sends|sets|shows|simulates|skips|starts|stores|tells|"
-            r"turns|validates|waits|wraps|writes)\b.{8,}"
-        ),
-    ),
-    (
-        "change",
-        0.8,
-        (
-            rf"^(?:{SPAN}(?: \([^)]{{0,40}}\))?(?: [-\u2014]|:) )?(?:i(?:'ve| have)? )?"
-            r"(?:fixed|added|removed|updated|renamed|moved|changed|replaced|implemented|created|"
-            r"deleted|introduced|extracted|modified|refactored)\b(?! (?:it|this|that|them|to|"
-            rf"and|imports?)\b).*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
-        ),
-    ),
-)
+FOUND = _compile(r"""
+cause 0.85 \b(?:error|issue|bug|problem|failures?|tests?|lint|delay|build|
+  crash)\b.{0,60}\b(?:(?:is|was|are|were) (?:caused by|due to|that|because)|(?:fail(?:s|ed|ing)?|
+  happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\bbecause)\b
+cause 0.75 SPAN.{0,80}\bbecause\b.+
+technical 0.8 ^(?:the )?SPAN(?: \w+){0,3} (?:is|are) (?:\w+ )?(?:defined|configured|set|written|
+  implemented|located|stored|declared|registered|handled|called|used|read|created|generated|based|
+  part|only|a|an|the|not|already|missing|empty|now)\b
+technical 0.8 ^(?:the )?SPAN(?: \w+){0,3} (?:uses?|requires?|expects?|returns?|supports?|writes?|
+  reads?|contains?|includes?|needs?|ignores?|accepts?|prints?|has|lacks|calls?|comes? from|
+  lives? in|runs?|outputs?|handles?|does(?:n't| not)|do(?:n't| not)|only|already|now|still|never|
+  always)\b
+technical 0.75 ^there (?:is|are) \b.*SPAN|^(?:the|this|these|those|each|every|all|both|
+  no) [^`]{0,60}\b(?:is|are|uses?|requires?|has|have|contains?|comes?|lives?|does(?:n't| not)|
+  exists?)\b.*SPAN
+technical 0.7 ^SPAN(?: \([^)]{0,40}\))? [-\u2014] (?:[a-z]+ly )?(?:adds|allows|blocks|calls|caps|
+  captures|checks|contains|controls|converts|creates|defines|ensures|exports|handles|holds|keeps|
+  limits|loads|maps|parses|prevents|prints|reads|registers|removes|renders|replaces|resolves|
+  returns|runs|sends|sets|shows|simulates|skips|starts|stores|tells|turns|validates|waits|wraps|
+  writes)\b.{8,}
+change 0.8 ^(?:SPAN(?: \([^)]{0,40}\))?(?: [-\u2014]|:) )?(?:i(?:'ve| have)? )?(?:fixed|added|
+  removed|updated|renamed|moved|changed|replaced|implemented|created|deleted|introduced|extracted|
+  modified|refactored)\b(?! (?:it|this|that|them|to|and|imports?)\b).*(?:SPAN|\b[\w/-]+\.\w{1,5}\b)
+""")
 # Of a model: sentences and tags about its user, not about the users of a program.
 ABOUT_USER = re.compile(
     r"^(?:the )?user(?:'s (?:(?:first|full|last|given|native|preferred|favou?rite) )?(?:"

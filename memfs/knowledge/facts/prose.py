@@ -149,7 +149,11 @@ def _classify(
         key, _ = _extract_key(sentence, "technical", value)
         return _build_fact(sentence, "technical", 0.75, key)
     if person and (related := patterns.RELATION.fullmatch(sentence)):
-        return _relate(_build_fact(sentence, "technical", 0.75), related)
+        source, target = (clean_name(related[name].strip("`")) for name in ("source", "target"))
+        stated = _build_fact(sentence, "technical", 0.75)
+        names = tuple(dict.fromkeys([source, target, *stated.entities]))
+        relations = ((source, related["how"].lower(), target),)
+        return replace(stated, entities=names, relations=relations)
     if _is_statement(sentence):
         return _build_fact(sentence, "technical", 0.7, "", ())
     version = patterns.VERSION.search(sentence)
@@ -168,13 +172,6 @@ def _build_fact(
         for match in _LINKED.finditer(sentence)
     )
     return Fact("", sentence.rstrip(".!"), confidence, category, names, relations, key, over)
-
-
-def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
-    source, target = (clean_name(match[name].strip("`")) for name in ("source", "target"))
-    names = tuple(dict.fromkeys([source, target, *candidate.entities]))
-    relations = ((source, match["how"].lower(), target),)
-    return replace(candidate, entities=names, relations=relations)
 
 
 def _is_statement(sentence: str) -> bool:

@@ -40,43 +40,38 @@ _WANTED = (
     "split|start|stop|store|suggest|summari[sz]e|swap|switch|sync|take|tell|test|tidy|try|turn|"
     "undo|unify|update|upgrade|use|validate|verify|wait|walk|wire|work|wrap|write"
 )
-_RULES = {
-    name: re.compile(form, re.IGNORECASE)
-    for name, form in {
-        "command": r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)",
-        "correction": (
-            r"^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|"
-            r"this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|"
-            r"now)|(?:it|this|that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|"
-            r"still )\b|\b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) "
-            r"have)|i (?:said|asked|meant|told you)|undo (?:that|this|it)|revert (?:that|this|"
-            r"it))\b"
-        ),
-        "thanks": (
-            r"^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|"
-            r"perfect|awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|"
-            r"this)|(?:this|that|it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|"
-            r"awesome|very helpful|what i)|good (?:job|work)|well done|looks good|lgtm|"
-            r"works?(?: now)?!*$)"
-        ),
-        "approval": (
-            r"^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|"
-            r"proceed|continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|"
-            r"next|let'?s (?:do|go)(?: (?:it|that|this|ahead))?)\b"
-        ),
-        "preference": (
-            r"\b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|"
-            r"never\b|my name is|call me|i work (?:at|for)|i use\b|please remember|"
-            r"remember (?:that|this)|in future)"
-        ),
-        "problem": (
-            r"\b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|"
-            r"bug|broken|issue|problem|doesn'?t work|does not work|not working|wrong|"
-            r"unexpected(?:ly)?|leak|hangs?|stuck|slow|regression|flaky|conflicts?)\b"
-        ),
-        "greeting": r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$",
-    }.items()
-}
+
+
+def _compile(flags: int, table: str) -> dict[str, re.Pattern[str]]:
+    """Return the rows of a table: a name, and a form that may go on indented."""
+    rows = re.findall(r"(?m)^(\w+) (.*(?:\n  .*)*)", table)
+    return {name: re.compile(re.sub("\n  ", "", form), flags) for name, form in rows}
+
+
+_RULES = _compile(
+    re.IGNORECASE,
+    r"""
+command ^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)
+correction ^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|
+  this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|now)|(?:it|this|
+  that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|still )\b|
+  \b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) have)|i (?:said|asked|
+  meant|told you)|undo (?:that|this|it)|revert (?:that|this|it))\b
+thanks ^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|perfect|
+  awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|this)|(?:this|that|
+  it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|awesome|very helpful|what i)|
+  good (?:job|work)|well done|looks good|lgtm|works?(?: now)?!*$)
+approval ^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|proceed|
+  continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|next|let'?s (?:do|
+  go)(?: (?:it|that|this|ahead))?)\b
+preference \b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|never\b|
+  my name is|call me|i work (?:at|for)|i use\b|please remember|remember (?:that|this)|in future)
+problem \b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|bug|broken|
+  issue|problem|doesn'?t work|does not work|not working|wrong|unexpected(?:ly)?|leak|hangs?|stuck|
+  slow|regression|flaky|conflicts?)\b
+greeting ^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$
+""",
+)
 # "yes, that fixed it", "it works now"; not "that fixed it, but", "it works?"
 _CONFIRMED = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|oh)[,.! ]+)?(?:that|this|it)(?:'?s| is| has)?"
@@ -156,47 +151,32 @@ _CALLS = {  # the tools of each kind
 }
 _TOOLS = {tool: kind for kind, tools in _CALLS.items() for tool in tools.split()}
 # By the beginning of a simple command.
-_COMMANDS = {
-    name: re.compile(form)
-    for name, form in {
-        "commit": (
-            r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
-            r"(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b"
-        ),
-        "test": (
-            r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec "
-            r")*(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|playwright "
-            r"test)\b|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|"
-            r"dotnet|mix|rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|"
-            r"e2e)\w*"
-        ),
-        "check": (
-            r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec "
-            r")*(?:eslint|ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|"
-            r"flake8|pylint|gofmt|rubocop)\b|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|"
-            r"task|dotnet|mix)(?: run| exec| --\S+| -\S+)* (?:lint|fmt|format|typecheck|"
-            r"type-check|check|vet|clippy)\b"
-        ),
-        "install": (
-            r"npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|"
-            r"(?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|"
-            r"install)\b|brew install|apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|"
-            r"bundle install|composer (?:require|install)\b"
-        ),
-        "build": (
-            r"(?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|pnpm|yarn|"
-            r"bun|cargo|go|mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? (?:build|compile|"
-            r"package|assemble)\w*"
-        ),
-        "web": r"(?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b",
-        "edit": r"sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b",
-        "search": (
-            r"(?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|"
-            r"grep|ls-files)|which|wc)\b"
-        ),
-        "read": r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b",
-    }.items()
-}
+_COMMANDS = _compile(
+    0,
+    r"""
+commit git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|
+  revert)\b(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b
+test (?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec )*(?:pytest|
+  tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|playwright test)\b|(?:npm|pnpm|yarn|bun|
+  deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|dotnet|mix|rake|bazel|swift)(?: run| exec|
+   --\S+| -\S+)* (?:test|check-test|t|e2e)\w*
+check (?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec )*(?:eslint|
+  ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|flake8|pylint|gofmt|
+  rubocop)\b|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|dotnet|mix)(?: run| exec|
+   --\S+| -\S+)* (?:lint|fmt|format|typecheck|type-check|check|vet|clippy)\b
+install npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|
+  (?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|install)\b|brew install|
+  apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|bundle install|composer (?:require|
+  install)\b
+build (?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|pnpm|yarn|bun|cargo|go|
+  mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? (?:build|compile|package|assemble)\w*
+web (?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b
+edit sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b
+search (?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|grep|
+  ls-files)|which|wc)\b
+read (?:cat|head|tail|less|sed -n|nl|jq|bat)\b
+""",
+)
 _WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
 _SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
 _STRONGEST = ("commit", "test", "check", "build", "install")  # win over others in a line
@@ -249,18 +229,16 @@ def _classify_command(text: str) -> str:
     """Return the kind of a shell command: of several, a check or commit wins."""
     match = _CALLED.search(text)
     line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
-    kinds = [_classify_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    parts = [_WRAPPED.sub("", part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    kinds = [
+        next((name for name, form in _COMMANDS.items() if form.match(part)), "") for part in parts
+    ]
     for name in _STRONGEST:
         if name in kinds:
             return name
     if _WRITES.search(line):
         return "edit"
     return next((name for name in kinds if name), "run")
-
-
-def _classify_simple(part: str) -> str:
-    bare = _WRAPPED.sub("", part)
-    return next((name for name, form in _COMMANDS.items() if form.match(bare)), "")
 
 
 def _is_failure(text: str) -> bool:

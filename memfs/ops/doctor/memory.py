@@ -24,7 +24,6 @@ from memfs.sync import githook, instruction_sections
 _WANTED = (HIDDEN, IGNORED, UNMATCHED)  # what somebody said is to be left out
 _MANY = 0.2  # share of files
 
-
 _BY_HAND = "mend it in an editor"
 _LEAST, _MOST = 1, 10  # importance
 _SHOWN = 5  # numbers of lines
@@ -78,11 +77,16 @@ def _check_file(block: Block) -> Iterator[Finding]:
     if block.problem and not block.raw:
         yield fail(f"{block.path}: {block.problem}", _PERMISSIONS)
         return
-    for fault in block_problems.find(block.raw):
+    yield from _report_faults(block.path, block.raw, _FIXED)
+
+
+def _report_faults(path: str, raw: str, fixed: str) -> Iterator[Finding]:
+    """Report the faults of a text; `fixed` is the hint for what `memfs doctor --fix` repairs."""
+    for fault in block_problems.find(raw):
         yield Finding(
             "error" if fault.grave else "warning",
-            f"{block.path}:{fault.line}: {fault.what}",
-            _FIXED if fault.mendable else fault.hint,
+            f"{path}:{fault.line}: {fault.what}",
+            fixed if fixed and fault.mendable else fault.hint,
         )
 
 
@@ -132,12 +136,7 @@ def check_passages(place: Place) -> Iterator[Finding]:
                 continue
             if raw is None:  # it is gone
                 continue
-            for fault in block_problems.find(raw):
-                yield Finding(
-                    "error" if fault.grave else "warning",
-                    f"{path}:{fault.line}: {fault.what}",
-                    fault.hint,
-                )
+            yield from _report_faults(path, raw, "")
             for key, value in _list_odd_values(raw):
                 yield warn(f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
 

@@ -144,6 +144,7 @@ class SettingsEdit:
         tracking: str = "",
     ) -> SettingsEdit:
         """Plan an edit; writes nothing. Raises `StoreError` for a file that cannot be preserved."""
+        real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
         pristine = record if record and record["after"] == journal.digest(before) else None
@@ -167,17 +168,12 @@ class SettingsEdit:
             tracking = ""
         elif remove and describe_tracking(place, path) == TRACKED:  # else no commit ever had it
             tracking = TRACKED
-        real = resolve_path(place, path)
         return cls(host, path, real, before, after, record, remove, tracking)
 
     @property
     def outcome(self) -> str:
         """What becomes of the file: created, updated, unchanged or removed."""
-        if self.before == self.after:
-            return "unchanged"
-        if self.before is None:
-            return "created"
-        return "removed" if self.after is None else "updated"
+        return changes.name_outcome(self.before, self.after)
 
     @property
     def diff(self) -> str:

@@ -7,7 +7,6 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, LiteralString, NamedTuple, TypeVar
 
@@ -225,8 +224,7 @@ def _note(admin: Admin, action: str, project: str = "") -> None:
     )
 
 
-@dataclass(frozen=True)
-class SchemaState:
+class SchemaState(NamedTuple):
     """What `set_up` did: `service` is the new address of the service, "" where it stays.
 
     `vectors`: the database has pgvector. `version` is that of the schema, `before` 0 for a new one.
@@ -266,11 +264,8 @@ def set_up(address: str, team: str = "", *, renew: bool = False) -> SchemaState:
         login = ""
         if not known or renew:
             password = secrets.token_urlsafe(32)
-            admin.execute(
-                sql.SQL(
-                    "ALTER ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD {}"
-                ).format(service, sql.Literal(password))
-            )
+            alter = "ALTER ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD {}"
+            admin.execute(sql.SQL(alter).format(service, sql.Literal(password)))
             login = make_conninfo(address, user=f"memfs_{team}_service", password=password)
         _add_vectors(admin)
         become_owner(admin)
@@ -292,12 +287,12 @@ def _find_team(admin: Admin) -> str:
 
 def become_owner(admin: Admin) -> None:
     """Act as the owner of the tables. Raises `MemfsError` for a login that may not."""
-    rows = admin.execute(
+    owner = admin.execute(
         "SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
-    ).fetchall()
-    if not rows:
+    ).fetchone()
+    if not owner:
         raise MemfsError("this database has no team yet", "memfs team init --team NAME makes one")
-    admin.execute(sql.SQL("SET ROLE {}").format(sql.SQL(rows[0][0])))
+    admin.execute(sql.SQL("SET ROLE {}").format(sql.SQL(owner[0])))
     admin.execute("SELECT set_config('search_path', %s, false)", (_make_path(admin),))
     admin.execute("SELECT set_config('memfs.administration', 'on', false)")
 
@@ -322,9 +317,8 @@ def _make_roles(admin: Admin, owner: sql.Identifier, service: sql.Identifier) ->
         if not admin.execute("SELECT to_regrole(%s)", (role.as_string(admin),)).fetchall()[0][0]:
             admin.execute(sql.SQL("CREATE ROLE {}").format(role))
     admin.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(owner))
-    admin.execute(
-        sql.SQL("CREATE SCHEMA {} AUTHORIZATION {}").format(sql.Identifier(SCHEMA), owner)
-    )
+    schema = sql.Identifier(SCHEMA)
+    admin.execute(sql.SQL("CREATE SCHEMA {} AUTHORIZATION {}").format(schema, owner))
 
 
 def _add_vectors(admin: Admin) -> None:
@@ -382,7 +376,6 @@ def _write_functions(admin: Admin, service: sql.Identifier) -> None:
 
 
 def _list_functions(admin: Admin) -> list[tuple[sql.SQL, str]]:
-    """Return all functions of the schema: with their arguments, and their bare names."""
     rows = admin.execute(
         "SELECT p.oid::regprocedure::text, p.proname FROM pg_proc p"
         " WHERE p.pronamespace = %s::regnamespace",

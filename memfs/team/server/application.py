@@ -107,20 +107,24 @@ class TeamService:
                 with self._take_turn():
                     return search.recall(ledger, asked)
             case _:
-                return _get_membership(ledger)
+                ((team, member, scopes, expires, found),) = ledger.call(lambda *row: row, "whoami")
+                until = expires.astimezone(UTC).isoformat()[:19] + "Z"
+                projects = msgspec.convert(found, list[protocol.TeamProject])
+                return protocol.Membership(team, member, scopes, until, VERSION, projects)
 
-    def describe_health(self) -> tuple[int, dict[str, object]]:
-        """Return the status, and whether the database answers."""
+    def describe_health(self) -> Response:
+        """Tell whether the database answers."""
+        told: dict[str, object] = {"status": "ok", "protocol": PROTOCOL}
         try:
-            version, vectors = self._database.describe()
+            told["schema"], told["vectors"] = self._database.describe()
         except MemfsError as error:
-            return 503, {"status": error.message, "protocol": PROTOCOL}
-        return 200, {"status": "ok", "protocol": PROTOCOL, "schema": version, "vectors": vectors}
+            return JSONResponse(told | {"status": error.message}, 503)
+        return JSONResponse(told)
 
     def describe_metrics(self, token: str) -> bytes:
         """Return the counters, for a token with the scope `metrics`. Raises `MemfsError`."""
         Ledger(self._database, token).call(str, "check_scope", "metrics")
-        return self.metrics.format()
+        return generate_latest(self.metrics.registry)
 
     def _push(self, ledger: Ledger, request: protocol.PushRequest) -> protocol.PushReply:
         ledger.call(str, "check_scope", "push")  # before any work is done for it
@@ -128,7 +132,8 @@ class TeamService:
             self._vectors = self._database.describe()[1]
         reply = push_rows.push(ledger, request, vectors=self._vectors)
         counts = {"stored": reply.stored, "known": reply.known, "refused": len(reply.refused)}
-        self.metrics.note_messages(counts)
+        for outcome, count in counts.items():
+            self.metrics.messages.labels(outcome).inc(count)
         return reply
 
     @contextmanager
@@ -141,19 +146,11 @@ class TeamService:
             self._turns.release()
 
 
-def _get_membership(ledger: Ledger) -> protocol.Membership:
-    ((team, member, scopes, expires, projects),) = ledger.call(lambda *row: row, "whoami")
-    until = expires.astimezone(UTC).isoformat()[:19] + "Z"
-    found = msgspec.convert(projects, list[protocol.TeamProject])
-    return protocol.Membership(team, member, scopes, until, VERSION, found)
-
-
 def make_application(service: TeamService) -> Starlette:
     """Return the application of a service."""
 
     async def health(_: Request) -> Response:
-        status, told = await run_in_threadpool(service.describe_health)
-        return JSONResponse(told, status)
+        return await run_in_threadpool(service.describe_health)
 
     async def metrics(request: Request) -> Response:
         try:
@@ -191,9 +188,8 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
         except ClientDisconnect:
             response = Response(status_code=_GONE)  # for the log: nobody reads it
         except asyncio.CancelledError:  # it took too long for a server that is being stopped
-            response = _refuse(
-                ShutdownError("the server is being stopped", "try again in a moment")
-            )
+            stopped = ShutdownError("the server is being stopped", "try again in a moment")
+            response = _refuse(stopped)
         except Exception as error:  # noqa: BLE001 - one request must not end the service
             failed = type(error).__name__
             response = _refuse(MemfsError("the server failed", "its log says why"))
@@ -306,35 +302,21 @@ def describe_api() -> bytes:
 
 
 class ServiceMetrics:
-    """What one service has done since its start."""
+    """What one service has done since its start. `messages` have the outcome of a push."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "memfs_team_requests", "Requests", ["path", "status"], registry=self._registry
-        )
-        self._seconds = Histogram(
-            "memfs_team_seconds", "Seconds a request took", ["path"], buckets=_SECONDS,
-            registry=self._registry,
-        )  # fmt: skip
-        self._messages = Counter(
-            "memfs_team_messages", "Messages that were pushed", ["outcome"],
-            registry=self._registry,
-        )  # fmt: skip
+        own = self.registry = CollectorRegistry()
+        name, about = "memfs_team_requests", "Requests"
+        self._requests = Counter(name, about, ["path", "status"], registry=own)
+        name, about = "memfs_team_seconds", "Seconds a request took"
+        self._seconds = Histogram(name, about, ["path"], buckets=_SECONDS, registry=own)
+        name, about = "memfs_team_messages", "Messages that were pushed"
+        self.messages = Counter(name, about, ["outcome"], registry=own)
 
     def note_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request to one of our addresses."""
         self._requests.labels(path, status).inc()
         self._seconds.labels(path).observe(seconds)
-
-    def note_messages(self, counts: Mapping[str, int]) -> None:
-        """Count messages that were stored, known already, or refused."""
-        for outcome, count in counts.items():
-            self._messages.labels(outcome).inc(count)
-
-    def format(self) -> bytes:
-        """Return all counters as text."""
-        return generate_latest(self._registry)
 
 
 class RateLimit:

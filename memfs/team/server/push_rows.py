@@ -1,12 +1,7 @@
-"""What members push and take back: checked, and made into rows of the database.
-
-Whatever a client says it did, texts are scanned for secrets again here: an old client, or a forged
-one, brings none in.
-"""
+"""What members push and take back: checked, and made into rows of the database."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -19,19 +14,7 @@ from memfs import secrets
 from memfs.core import privacy
 from memfs.core.errors import UsageError
 from memfs.search import identifiers, lexical, stopwords, text_vectors
-from memfs.team.protocol import (
-    LONGEST,
-    MOST_BYTES,
-    MOST_IDS,
-    MOST_MESSAGES,
-    PushReply,
-    PushRequest,
-    RefusedMessage,
-    RetractReply,
-    RetractRequest,
-    SharedMessage,
-    SharedSession,
-)
+from memfs.team import protocol
 from memfs.team.server.database import Ledger
 
 _MOST = 1000  # keys of a message
@@ -42,44 +25,37 @@ _OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
 _AHEAD = timedelta(days=2)  # that a clock may be
 _ROLES = ("user", "assistant", "tool")
 _SPOKEN = ("user", "assistant")  # only these have vectors
-_ID = re.compile(r"[0-9a-f]{32}")
-_HOST = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _LONGEST_NAME, _LONGEST_TITLE = 300, 200  # characters
 _LAST = (1 << 31) - 1  # ordinal
-_LATEST_STAMP = 1 << 53  # what JSON numbers hold
 
 
-def push(ledger: Ledger, request: PushRequest, *, vectors: bool) -> PushReply:
+def push(ledger: Ledger, request: protocol.PushRequest, *, vectors: bool) -> protocol.PushReply:
     """Store messages; what is there already stays. Raises `UsageError` for a malformed request."""
-    _check_size(request)
+    size, most = sum(len(message.text) for message in request.messages), protocol.MOST_BYTES
+    if size > most and len(request.messages) > 1:
+        raise UsageError(f"the texts have {size:,} characters, at most {most:,} are taken")
     rows: list[dict[str, object]] = []
     refused = []
     for message in request.messages:
-        if not _ID.fullmatch(message.id) or not 0 <= message.of < len(request.sessions):
-            raise UsageError("a message has a malformed id, or is of no session of the push")
+        if not 0 <= message.of < len(request.sessions):
+            raise UsageError("a message is of no session of the push")
         try:
             rows.append(_make_row(request.project, message))
         except UsageError as error:
-            refused.append(RefusedMessage(message.id, error.message))
+            refused.append(protocol.RefusedMessage(message.id, error.message))
     if vectors:
         _add_vectors(rows)
     sessions = [_make_session(each) for each in request.sessions]
     redactor = _clean(request.redactor)[:_LONGEST_NAME]
     of = (request.project, request.stamp, redactor)
-    (reply,) = ledger.call(PushReply, "push", *of, Jsonb(sessions), Jsonb(rows))
+    (reply,) = ledger.call(protocol.PushReply, "push", *of, Jsonb(sessions), Jsonb(rows))
     return replace(reply, refused=refused)
 
 
-def retract(ledger: Ledger, request: RetractRequest) -> RetractReply:
-    """Take messages of the member back. Raises `UsageError` for a malformed request."""
-    _check_stamp(request.stamp)
-    if len(request.ids) > MOST_IDS:
-        raise UsageError(f"there are {len(request.ids):,} ids, at most {MOST_IDS:,} are taken")
-    if not all(map(_ID.fullmatch, request.ids)):
-        raise UsageError("an id is not 32 hexadecimal digits")
-    _check_names(request.host, request.session)
+def retract(ledger: Ledger, request: protocol.RetractRequest) -> protocol.RetractReply:
+    """Take messages of the member back."""
     of = (request.project, request.stamp, request.host, request.session, request.ids or None)
-    return ledger.call(RetractReply, "retract", *of)[0]
+    return ledger.call(protocol.RetractReply, "retract", *of)[0]
 
 
 def format_vector(values: Sequence[float]) -> str:
@@ -87,36 +63,11 @@ def format_vector(values: Sequence[float]) -> str:
     return "[" + ",".join(f"{value:.4g}" for value in values) + "]"
 
 
-def _check_size(request: PushRequest) -> None:
-    if not 1 <= len(request.messages) <= MOST_MESSAGES:
-        raise UsageError(f"a push has 1 to {MOST_MESSAGES} messages, not {len(request.messages)}")
-    if not 1 <= len(request.sessions) <= MOST_MESSAGES:
-        raise UsageError(f"a push has 1 to {MOST_MESSAGES} sessions, not {len(request.sessions)}")
-    size = sum(len(message.text) for message in request.messages)
-    if size > MOST_BYTES and len(request.messages) > 1:
-        raise UsageError(f"the texts have {size:,} characters, at most {MOST_BYTES:,} are taken")
-    _check_stamp(request.stamp)
-    for session in request.sessions:
-        _check_names(session.host, session.session)
-
-
-def _check_stamp(stamp: int) -> None:
-    if not 0 < stamp < _LATEST_STAMP:
-        raise UsageError("the stamp is no time in milliseconds")
-
-
-def _check_names(host: str, session: str) -> None:
-    if not _HOST.fullmatch(host):
-        raise UsageError("the name of the assistant is malformed")
-    if not 0 < len(session) <= _LONGEST_NAME or _clean(session) != session:
-        raise UsageError("the name of the session is malformed")
-
-
-def _make_row(project: int, message: SharedMessage) -> dict[str, object]:
-    """Return the row of a message. Raises `UsageError` for one that is not taken."""
-    text = _clean(message.text)[:LONGEST]
+def _make_row(project: int, message: protocol.SharedMessage) -> dict[str, object]:
+    text = _clean(message.text)[: protocol.LONGEST]
     if not text.strip():
         raise UsageError("it is empty")
+    # Whatever a client says it did: an old one, or a forged one, brings no secret in.
     if secrets.redact(text) != text or privacy.public(text) != text:
         raise UsageError("it contains a secret: update memfs, which removes it")
     if message.role not in _ROLES:
@@ -134,7 +85,6 @@ def _make_row(project: int, message: SharedMessage) -> dict[str, object]:
 
 
 def _parse_time(text: str) -> datetime:
-    """Return a time in UTC. Raises `UsageError` for one that is not taken."""
     if not text:
         return UNDATED
     try:
@@ -149,7 +99,7 @@ def _parse_time(text: str) -> datetime:
     return at
 
 
-def _make_session(session: SharedSession) -> dict[str, object]:
+def _make_session(session: protocol.SharedSession) -> dict[str, object]:
     return {
         "host": session.host,
         "ident": session.session,

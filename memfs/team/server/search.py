@@ -1,7 +1,4 @@
-"""Searching what a team shares: the database finds candidates, memfs ranks them in memory.
-
-What is given away is read from the database at the end, with the token of who asks.
-"""
+"""Searching what a team shares: the database finds candidates, memfs ranks them in memory."""
 
 from __future__ import annotations
 
@@ -24,16 +21,7 @@ from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import PromptHit
 from memfs.search.semantic import Document, VectorIndex
 from memfs.search.vector_layout import LARGEST, Extent
-from memfs.team.protocol import (
-    MOST_HITS,
-    MOST_PROJECTS,
-    RecallReply,
-    RecallRequest,
-    SearchReply,
-    TeamAnswer,
-    TeamHit,
-    TeamSearchRequest,
-)
+from memfs.team import protocol
 from memfs.team.server import push_rows
 from memfs.team.server.database import Ledger
 
@@ -101,13 +89,13 @@ class TeamQuestion:
     until: datetime | None = None
 
 
-def search(ledger: Ledger, request: TeamSearchRequest) -> SearchReply:
+def search(ledger: Ledger, request: protocol.TeamSearchRequest) -> protocol.SearchReply:
     """Return the hits for a question that are clearly about it, the surest first.
 
     Raises `UsageError` for a malformed request, and what `Ledger` does.
     """
     projects = _check(ledger, request.projects, request.query)
-    most = max(1, min(request.limit, MOST_HITS))
+    most = max(1, min(request.limit, protocol.MOST_HITS))
     since, until = _parse_time(request.since), _parse_time(request.until)
     question = TeamQuestion(request.query, tuple(request.roles), since, until)
     engine = _open_engine(ledger, [*projects], question)
@@ -118,10 +106,10 @@ def search(ledger: Ledger, request: TeamSearchRequest) -> SearchReply:
         for margin, hit in graded
         if (found := stored.get(hit.id))
     ]
-    return SearchReply(hits[:most])
+    return protocol.SearchReply(hits[:most])
 
 
-def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
+def recall(ledger: Ledger, request: protocol.RecallRequest) -> protocol.RecallReply:
     """Return what sessions of others say to a prompt; mostly nothing.
 
     Raises as `search` does.
@@ -132,11 +120,11 @@ def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
     found: list[PromptHit] = []
     if engine := _open_engine(ledger, [*projects], TeamQuestion(request.prompt)):
         shown = request.shown[-_MOST_SHOWN:]
-        recalled = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
+        recalled = prompts.recall_warm(engine, request.prompt, session, shown, protocol.MOST_HITS)
         found = [each for each in recalled.found if each.kind == "message"]
     stored = _confirm(ledger, projects, [each.id for each in found])
     answers = [
-        TeamAnswer(
+        protocol.TeamAnswer(
             [*each.ids],
             each.snippet,
             each.reason,
@@ -149,13 +137,11 @@ def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
         for each in found
         if (first := stored.get(each.id)) and first.member != me
     ]
-    return RecallReply(answers[: max(0, min(request.limit, MOST_HITS))])
+    return protocol.RecallReply(answers[: max(0, min(request.limit, protocol.MOST_HITS))])
 
 
 def _check(ledger: Ledger, projects: Sequence[int], query: str) -> dict[int, str]:
     """Return the names of the projects that are searched."""
-    if not 1 <= len(projects) <= MOST_PROJECTS:
-        raise UsageError(f"there are {len(projects)} projects, expected 1 to {MOST_PROJECTS}")
     if not query.strip():
         raise UsageError("the query is empty", "say what to look for")
     if len(query) > _LONGEST:
@@ -172,7 +158,6 @@ def _parse_time(seconds: int | None) -> datetime | None:
 
 
 def _rank(engine: Engine, question: TeamQuestion, most: int) -> list[tuple[float, Hit]]:
-    """Return the hits above the floor of an engine, each with how far it is above."""
     builder = engine.rank(question.text)
     if builder is None:
         return []
@@ -198,13 +183,12 @@ def _passes(hit: Hit, question: TeamQuestion) -> bool:
 def _confirm(
     ledger: Ledger, projects: Mapping[int, str], ids: list[str]
 ) -> dict[str, StoredMessage]:
-    """Return the messages that are in the database still, by their ids."""
     found = ledger.call(StoredMessage, "read_messages", [*projects], ids) if ids else []
     return {each.id.hex: each for each in found}
 
 
-def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> TeamHit:
-    return TeamHit(
+def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> protocol.TeamHit:
+    return protocol.TeamHit(
         hit.id,
         stored.text,
         hit.snippet,
@@ -291,7 +275,6 @@ def _name_session(ident: str, member: str) -> str:
 
 
 def _make_document(stored: StoredMessage) -> dict[str, object]:
-    """Return the document of a shared message: the database's id, and a session of its member."""
     message = Message(
         stored.id.hex,
         _name_session(stored.ident, stored.member),

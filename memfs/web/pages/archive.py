@@ -90,7 +90,7 @@ def _save_passage(visit: Visit) -> Response:
         )
     except MemfsError as error:
         return _render_passage(visit, found, explain(error), given)
-    visit.say("nothing is changed" if done.duplicate else "the passage is saved")
+    visit.say("there is no change" if done.duplicate else "the passage is saved")
     visit.say(done.note, "refused")
     return visit.redirect(f"archive/{found.passage.id}")
 
@@ -112,7 +112,7 @@ def _add_passage(visit: Visit) -> Response:
         tags=tuple(filter(None, map(str.strip, form.get("tags", "").split(",")))),
         origin=make_origin(),
     )
-    visit.say("it is in the archive already" if done.duplicate else "it is kept")
+    visit.say("it is in the archive already" if done.duplicate else "the passage is stored")
     visit.say(done.note, "refused")
     return visit.redirect(f"archive/{done.id}")
 
@@ -134,7 +134,7 @@ def _undo_import(visit: Visit) -> Response:
     place = visit.place
     done = parts.load("importers.undo").run(place, visit.path["ident"], make_origin())
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
-    visit.say(f"the import from {done.source} is taken back: {counts or 'nothing'} removed")
+    visit.say(f"the import from {done.source} is undone: {counts or 'nothing'} removed")
     for name, why in done.kept:
         visit.say(f"{name} stays: {why}", "refused")
     visit.say(done.note, "refused")

@@ -46,25 +46,12 @@ def _edit_block(visit: Visit) -> Response:
 
 
 def _render_form(
-    visit: Visit,
-    shown: ShownBlock,
-    text: str,
-    *,
-    refusal: str = "",
-    diff: str = "",
-    reason: str = "",
-    status: int = 200,
+    visit: Visit, shown: ShownBlock, text: str, status: int = 200, **more: str
 ) -> Response:
+    values = {"refusal": "", "diff": "", "reason": "", **more}
+    title = f"Edit {shown.block.label}"
     return visit.render(
-        "block_edit.html",
-        "blocks",
-        f"Edit {shown.block.label}",
-        shown=shown,
-        text=text,
-        refusal=refusal,
-        diff=diff,
-        reason=reason,
-        status=status,
+        "block_edit.html", "blocks", title, shown=shown, text=text, status=status, **values
     )
 
 
@@ -78,7 +65,7 @@ def _save_block(visit: Visit) -> Response:
         diff = changes.format_diff(
             f"{shown.block.value}\n", f"{text.rstrip()}\n", f"{label} now", f"{label} then"
         )
-        refusal = "" if diff else "nothing is changed"
+        refusal = "" if diff else "there is no change"
         return _render_form(visit, shown, text, refusal=refusal, diff=diff, reason=reason)
     if refusal := _apply(visit, Rethink(label, text), reason, expected):
         return _render_form(visit, shown, text, refusal=refusal, status=400)
@@ -179,7 +166,7 @@ def _apply(visit: Visit, change: Edit, reason: str = "", expected: int | None = 
     if isinstance(outcome, Rejected):
         return explain(outcome)
     if isinstance(outcome, edit.Unchanged):
-        visit.say("nothing is changed")
+        visit.say("there is no change")
     else:
         last = outcome.entries[-1]
         visit.say(f"{last.label}: version {last.version} is saved")

@@ -39,7 +39,7 @@ def _decide_item(visit: Visit) -> Response:
     ident = visit.path["ident"]
     if visit.form.get("to") == "right":
         recent_prompts.restore(visit.place, ident)
-        visit.say("it is brought again")
+        visit.say("similar prompts bring it again")
     else:
         item = recent_prompts.dismiss(visit.place, ident)
         visit.say(f"dismissed for such prompts: {item.source}")

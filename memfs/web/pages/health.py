@@ -28,7 +28,7 @@ def _fix_findings(visit: Visit) -> Response:
     for each in done:
         visit.say(each.text, "done" if each.level == "ok" else "refused")
     if not done:
-        visit.say("no problem can be fixed from here")
+        visit.say("there is nothing to fix")
     return visit.redirect("health")
 
 

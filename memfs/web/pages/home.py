@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from starlette.responses import Response
 
+from memfs import files
 from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.formats import format_count, format_day
-from memfs.ops import recent_prompts, review, show, timeline
+from memfs.core.records import JournalEntry
+from memfs.files import atomic
+from memfs.ops import recent_prompts, review, sessions, show, timeline
 from memfs.ops.review import ReviewItem
-from memfs.store import clock
+from memfs.ops.sessions import RecordedSession, SessionCache
+from memfs.store import clock, journal, journal_query, local_folder
+from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
-from memfs.web import overview
 from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _SHOWN = 5  # things of a kind on the first page
 _LISTED = 50  # of a kind among what needs attention
 _PROMPTS = 3  # the last ones there
+_FILE = "visited"  # in the local folder: when the visit before began to be the last, and this one
+_VISIT = 1800  # seconds without a look after which a visit has ended
+_FIRST = 7 * 86400  # seconds that are new at the first visit
+_MOST = 50  # sessions that are looked at
 _DONE = {"accept": "accepted", "dismiss": "dismissed"}
 
 
@@ -27,8 +37,8 @@ def _show_home(visit: Visit) -> Response:
     place = visit.place
     blocks = [each for each in show.show_all(place) if each.block.tier != labels.SESSION]
     write = place.home.trusted and not visit.site.access.read_only
-    since = overview.note_visit(place, write=write)
-    found = overview.run(place, since, visit.project.sessions)
+    since = note_visit(place, write=write)
+    found = load_news(place, since, visit.project.sessions)
     today = format_day(clock.seconds())
     costs = timeline.measure_day_costs(place)
     return visit.render(
@@ -90,7 +100,7 @@ def _decide_items(visit: Visit) -> Response:
     done: list[ReviewItem] = []
     for ident in picked if what in _DONE else ():
         if ident not in known:
-            visit.say("this does not wait any more: it was decided, or is so no more", "refused")
+            visit.say("this is already decided, or no longer true", "refused")
             continue
         try:
             named = _decide(visit, known[ident], accept=what == "accept")
@@ -114,6 +124,63 @@ def _decide(visit: Visit, item: ReviewItem, *, accept: bool) -> str:
     visit.say(done.note, "refused")
     named = {f"{entry.label}, version {entry.version}" for entry in done.entries}
     return f" ({'; '.join(sorted(named))})" if named else ""
+
+
+@dataclass(frozen=True)
+class EditedBlock:
+    """An edit of a block; `undoable`: it is the last one of its block, and no undo."""
+
+    entry: JournalEntry
+    undoable: bool
+
+
+@dataclass(frozen=True)
+class News:
+    """What is new since `since` (UTC, ISO 8601), the newest first.
+
+    `edits` are those by assistants, `last` is the last edit of any block by anyone.
+    """
+
+    since: str
+    sessions: tuple[RecordedSession, ...]
+    edits: tuple[EditedBlock, ...]
+    last: EditedBlock | None
+
+
+def load_news(place: Place, since: str, cache: SessionCache) -> News:
+    """Return what is new since a time. Raises `MemfsError`."""
+    recorded = sessions.list_sessions(place, _MOST, cache=cache)
+    entries = [
+        entry
+        for entry in journal_query.list_entries(place)
+        if entry.tier != labels.SESSION and entry.op != journal.ADOPT
+    ]
+    entries.sort(key=lambda entry: (entry.at, entry.id))
+    latest = {entry.key: entry.id for entry in entries}
+    edits = [
+        EditedBlock(entry, latest[entry.key] == entry.id and entry.op != journal_query.UNDO)
+        for entry in reversed(entries)
+    ]
+    return News(
+        since,
+        tuple(each for each in recorded if each.ended > since),
+        tuple(each for each in edits if each.entry.actor == "agent" and each.entry.at > since),
+        edits[0] if edits else None,
+    )
+
+
+def note_visit(place: Place, *, write: bool = True) -> str:
+    """Note that a person looks now; return when they looked last, before this visit."""
+    path, now = f"{place.home.local}/{_FILE}", int(clock.seconds())
+    parts = (files.read(path) or "").split()
+    before, seen = map(int, parts) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
+    if now - seen > _VISIT:
+        before = seen
+    if write:
+        local_folder.make(place.home)
+        atomic.write(path, f"{before} {now}\n", private=True, durable=False)
+    since = before or now - _FIRST
+    return datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 ROUTES = [

@@ -129,15 +129,16 @@ def _count_facets(
         if hit.role:
             counters["role"][hit.role] += 1
     titles = {"in": "Kind", "host": "Assistant", "role": "Who said it"}
+    chosen = {field: given.getlist(field) for field in titles}
     return [
-        (titles[field], field, _list_values(counter, given.getlist(field)))
+        (
+            titles[field],
+            field,
+            [(*each, each[0] in chosen[field]) for each in counter.most_common()],
+        )
         for field, counter in counters.items()
         if counter
     ]
-
-
-def _list_values(counter: Counter[str], chosen: list[str]) -> list[tuple[str, int, bool]]:
-    return [(value, count, value in chosen) for value, count in counter.most_common()]
 
 
 def _make_query(given: QueryParams, changes: Mapping[str, str]) -> str:

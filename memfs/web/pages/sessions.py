@@ -112,7 +112,7 @@ def _change_selected(visit: Visit) -> Response:
         return _ask_to_forget(visit, picked)
     if what in ("star", "unstar") and picked:
         sessions.star_sessions(visit.place, picked, starred=what == "star")
-        done = "starred" if what == "star" else "no star any more"
+        done = "starred" if what == "star" else "star removed"
         visit.say(f"{done}: {picked[0].title if len(picked) == 1 else len(picked)}")
     if not picked:
         visit.say("no session is selected", "refused")
@@ -190,7 +190,6 @@ def _open(visit: Visit) -> tuple[RecordedSession, list[SessionMessage]]:
 
 
 def _find_start(said: list[SessionMessage], turn: str, message: str) -> int:
-    """Return the place of the first message of a turn, or of the one with an id; else 0."""
     for place, each in enumerate(said):
         if (message and each.message.id == message) or (turn and str(each.turn) == turn):
             return place
@@ -198,7 +197,6 @@ def _find_start(said: list[SessionMessage], turn: str, message: str) -> int:
 
 
 def _find_words(said: list[SessionMessage], words: str) -> list[tuple[int, SessionMessage]]:
-    """Return the messages that contain the words as they are, in any case, with their places."""
     folded = words.casefold()
     found = (
         (place, each) for place, each in enumerate(said) if folded in each.message.text.casefold()

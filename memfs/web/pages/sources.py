@@ -37,21 +37,21 @@ def _add_source(visit: Visit) -> Response:
         visit.place, form.get("name", ""), paths, make_origin(), _ignore,
         globs=form.get("globs", "").split(), excludes=form.get("excludes", "").split(), user=user,
     )  # fmt: skip
-    visit.say(f"{done.name} is searched now: {done.path} says so")
+    visit.say(f"{done.name} is added to {done.path}")
     return visit.redirect(f"sources/{'user:' if user else ''}{done.name}")
 
 
 def _sync_source(visit: Visit) -> Response:
     (done,) = source.sync(visit.place, visit.path["name"], _ignore)
     count = done.state.files if done.state else 0
-    visit.say(f"{done.source.name}: {count:,} files are in")
+    visit.say(f"{done.source.name}: {count:,} files are indexed")
     return visit.redirect(f"sources/{visit.path['name']}")
 
 
 def _remove_source(visit: Visit) -> Response:
     place = visit.place
     done = source.remove(place, visit.path["name"], make_origin())
-    visit.say(f"{done.name} is searched no more; its files stay")
+    visit.say(f"{done.name} is removed from searches; its files stay")
     return visit.redirect("sources")
 
 

@@ -10,7 +10,6 @@ from tests.e2e.linking import SAID
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 from tests.hosts.reading import FIXTURES
-from tests.hosts.test_markdown import AIDER
 from tests.hosts.test_opencode import MESSAGES, Base
 
 
@@ -34,7 +33,7 @@ def begin(world: World) -> Target:
 
     found = _recorded()
     found += [
-        Case(".aider.chat.history.md", AIDER.encode()),
+        Case(".aider.chat.history.md", (FIXTURES / "aider/history.md").read_bytes()),
         Case("chat.md", (FIXTURES / "cursor/chat.md").read_bytes()),
         Case(".specstory/history/2026.md", (FIXTURES / "specstory/fix.md").read_bytes()),
         _exported(),

@@ -53,12 +53,12 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
 
     visit.go("facts")
     page.get_by_role("link", name="decide it").click()
-    page.locator(":target").get_by_role("button", name="Take it into system_rules").click()
+    page.locator(":target").get_by_role("button", name="Add it to system_rules").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
     visit.go("health/trust")
-    page.get_by_role("button", name="Trust it no more").click()
+    page.get_by_role("button", name="Stop trusting it").click()
     assert not store_paths.is_trusted(week.project)
     expect(page.get_by_role("main")).to_contain_text("memfs trust")
     assert page.get_by_role("main").get_by_role("button").count() == 0
@@ -137,7 +137,7 @@ def test_another_port_is_sent_no_cookie_and_leads_nowhere(visitor: Visitor) -> N
             for path in ("", "blocks", "open", f"shop?{visit.base}/blocks"):
                 page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
             page.get_by_role("button", name="Go").click()
-            page.get_by_text("another page sent this question").wait_for()
+            page.get_by_text("another page sent this request").wait_for()
         finally:
             other.shutdown()
             thread.join()
