@@ -1,7 +1,5 @@
 """The model that the user configured, asked no more than they allow; a command as a model."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """A conversation with a model that manages its memory, within its window; it can be resumed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Values are replaced in place: everything else keeps its bytes, which is verified.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from operator import itemgetter

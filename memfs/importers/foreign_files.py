@@ -1,7 +1,5 @@
 """The memory that other tools keep in files: its paths, and its labels here."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The files of a model2vec model, fetched and checked without numpy. Nothing in them is run."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

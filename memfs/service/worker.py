@@ -4,8 +4,6 @@ Jobs come as lines of JSON on standard input; an empty line means that another o
 one stops soon. It may be killed at any moment: a repeated job continues where it was.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

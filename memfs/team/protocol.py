@@ -4,8 +4,6 @@ Each class is the body of a request or of an answer. A member's token is in the 
 header, the version of this protocol in `Memfs-Protocol`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Annotated, NamedTuple

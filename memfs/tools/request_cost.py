@@ -1,7 +1,5 @@
 """What memfs puts into each request of an assistant: its parts, and the tokens of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What `memfs ingest` says: everything of a machine, a project, or nothing at all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`memfs source`: sources are added, listed, shown, indexed and removed."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

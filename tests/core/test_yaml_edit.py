@@ -1,7 +1,5 @@
 """Writing front matter: only what is named changes; and what the full reader makes of texts."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

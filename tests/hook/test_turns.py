@@ -1,7 +1,5 @@
 """What is kept of a turn when it ends: its transcript is read, or word is left to read it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

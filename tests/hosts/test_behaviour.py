@@ -1,7 +1,5 @@
 """What memfs does in each of the real assistants, in a session of several prompts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """memfs in the real Claude Code: what the model is sent, and what is remembered of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

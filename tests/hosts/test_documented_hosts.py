@@ -1,7 +1,5 @@
 """Cursor and VS Code's agent, by payloads that were written from their documentation: not run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

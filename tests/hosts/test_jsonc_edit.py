@@ -1,7 +1,5 @@
 """JSON of people: what is not to be changed keeps its bytes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of what memfs does in which assistant: made from outcomes, and from nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ so that an edit is made without a click in a headless run is what `wire` and `ar
 server itself.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

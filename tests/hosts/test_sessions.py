@@ -4,8 +4,6 @@ That of Claude Code's form; for Copilot CLI also the repository as a package of 
 Gemini CLI as an extension, which needs no entry in settings.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

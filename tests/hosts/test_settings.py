@@ -1,7 +1,5 @@
 """Our entries in other people's settings: in, out, and nothing else moved (`test_settings_fuzz.py`)."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,7 +1,5 @@
 """Settings files that nobody thought of: in and out again, nothing of theirs is lost or moved."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fields of a tool's memory may hold anything: nothing fails, and no name leads elsewhere."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

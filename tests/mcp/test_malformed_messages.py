@@ -1,7 +1,5 @@
 """Whatever a client asks is answered, be it by an error."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The MCP server as a client sees it: the official client, over standard input and output."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

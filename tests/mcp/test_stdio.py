@@ -1,7 +1,5 @@
 """The lines of a server: hooks that are answered at once, and what gets between none of them."""
 
-from __future__ import annotations
-
 import json
 import select
 import socket

@@ -1,7 +1,5 @@
 """What `memfs doctor` and `memfs status` say of each assistant: its version and our hooks' runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

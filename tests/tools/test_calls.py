@@ -1,7 +1,5 @@
 """Tool calls: what they do to memory, and what a model is told when they cannot be done."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The memory tool's six commands, in the wording its models know (`refused.jsonl` has its errors)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What memfs puts into a request: its parts, what is cut of them, and where that is said."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tool tables of seed 001 and seed 000: every tool they name, with what it needs."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.core.records import Origin

@@ -1,7 +1,5 @@
 """`memfs doctor`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict, replace
 

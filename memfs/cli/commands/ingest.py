@@ -1,7 +1,5 @@
 """`memfs ingest`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict
 

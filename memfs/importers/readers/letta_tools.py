@@ -4,8 +4,6 @@ An agent file holds tools, models, variables of the environment and secrets, too
 never looked at.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Check assistants and their settings, and find temporary files of runs that were killed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
