@@ -189,8 +189,9 @@ def test_the_checks_notice(world: World, name: str) -> None:
     try:
         found = failures(world)
     finally:
-        path.unlink()
-        if before is not None:
+        if before is None:
+            path.unlink()
+        else:  # with the mode it had
             path.write_text(before)
     assert not [words for words in said if words not in found]
 
