@@ -309,7 +309,7 @@ class StreamedAnswer:
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._text = ""
+        self._text: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._usage: object = None
         self._error: object = None
@@ -329,7 +329,7 @@ class StreamedAnswer:
         delta = _get_choice(chunk, "delta") or {}
         text = delta.get("content")
         if isinstance(text, str) and text:
-            self._text += text
+            self._text.append(text)
             self._tell(text)
         calls = delta.get("tool_calls")
         for each in calls if isinstance(calls, list) else []:
@@ -355,5 +355,5 @@ class StreamedAnswer:
         if not self._text and not self._calls:
             return None
         calls = [{"id": each["id"], "function": each} for _, each in sorted(self._calls.items())]
-        message = {"content": self._text, "tool_calls": calls}
+        message = {"content": "".join(self._text), "tool_calls": calls}
         return {"choices": [{"message": message}], "usage": self._usage}

@@ -125,8 +125,9 @@ def _print_signs(done: Imported) -> None:
         what = ", ".join(sorted({sign.what for sign in item.signs}))
         noun = "line" if len(lines) == 1 else "lines"
         is_export = not (done.files or done.taken)  # other tools' words are not repeated
-        text = item.signs[0].text if is_export and len(item.signs) == 1 else ""
-        quoted = f": {layout.shorten(text, 60)}" if text else ""
+        texts = dict.fromkeys(sign.text for sign in item.signs[:_MAX_LINES] if sign.text)
+        said = "; ".join(layout.shorten(text, 60) for text in texts)
+        quoted = f": {said}" if is_export and said else ""
         console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:
         console.talk(f"! {len(items) - _MAX_SIGNS:,} more are worth a look: --json names them")

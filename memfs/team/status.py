@@ -105,10 +105,8 @@ def describe_status(found: TeamStatus) -> str:
     if found.waits:
         parts.append(f"waits: {describe_waiting(found)}")
     if contact.error:
-        parts.append(contact.error)
-        away = (
-            f", last reached at {contact.reached_at}" if contact.away and contact.reached_at else ""
-        )
+        is_away = contact.away and contact.reached_at
+        away = f", last reached at {contact.reached_at}" if is_away else ""
         parts.append(f"{contact.error}{away}")
     if found.refused:
         parts.append(f"the server refused {format_count(len(found.refused), 'message')}")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.errors import StoreError
 from memfs.importers import export_format, readers
 from memfs.ops import archive
 from memfs.store.blocks import Place
 from tests.importers.importing import import_path, list_details
-from tests.importers.samples import make_database, make_mem0
+from tests.importers.samples import make_database, make_mem0, make_zip
 
 ALICE = "02d1c631-624c-4e3f-946d-1c734e6367c2"
 
@@ -116,6 +117,12 @@ def test_a_backup_that_is_damaged_or_a_bomb_is_refused(
     (detail,) = list_details(done, "refused")
     assert "too much for its size" in detail or "cannot be read" in detail
     assert not archive.list_passages(place)
+
+
+def test_a_zip_in_the_place_of_its_history_is_refused(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "history.db", {"a.json": {}})
+    with pytest.raises(StoreError, match="is in it"):
+        list(readers.get("mem0").read(str(path)))
 
 
 def test_the_vector_store_is_nobody_s(tmp_path: Path) -> None:

@@ -62,6 +62,9 @@ def test_turns_are_shared_and_the_title_is_of_what_is_shared(
     share(joined, session="s1", first=2)
     assert table.list_texts() == ["which day?", "Monday.", "thanks"]
     assert table.titles == {("claude", "s1"): "which day?"}
+    verbs.set_pattern(joined, "which day", ME, remove=False)
+    assert table.list_texts() == ["Monday.", "thanks"]
+    assert table.titles == {("claude", "s1"): "thanks"}
 
 
 def test_private_parts_secrets_and_what_never_goes_stay_here(

@@ -223,7 +223,10 @@ def _list_tags(row: Fields) -> Iterator[str]:
 def _read_backup(path: str) -> Iterator[AnyItem]:
     try:
         found = chat_exports.list_files(path, _LINES)  # which has the zip open
-        with next(found)[1]() as member:
+        first = next(found, None)
+        if first is None:
+            raise ValueError("no memories.jsonl.gz is in it")
+        with first[1]() as member:
             packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
             meter = UnpackMeter(len(packed), json_files.LARGEST)
