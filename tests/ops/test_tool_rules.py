@@ -1,7 +1,5 @@
 """Blocks about files and commands, at the calls of an assistant's own tools."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
