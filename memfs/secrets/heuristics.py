@@ -8,7 +8,7 @@ from collections.abc import Callable
 from memfs.secrets.encodings import decode_text
 
 
-def _tells(find: Callable[[str], object]) -> Callable[[str], bool]:
+def _make_check(find: Callable[[str], object]) -> Callable[[str], bool]:
     return lambda value: find(value) is not None
 
 
@@ -23,7 +23,7 @@ _STAND_IN = re.compile(
 _EXAMPLE = re.compile(r"(?i:example)(?![A-Z][a-z])")
 # A key that vendors and standards print in their documents, by a part of it: AWS, Stripe, the
 # emulators of Azure, GitHub, Google, jwt.io, Hardhat, RFC 2617, RFC 6749.
-is_documented = _tells(
+is_documented = _make_check(
     re.compile(
         r"(?<![A-Z0-9])A[A-Z]IA[A-Z0-9]{8,12}EXAMPLE(?![A-Z0-9])|EXAMPLEKEY\Z|4eC39HqLyjWD|BQokikJOvBiI|Eby8vdM02xNO|C2y6yDjf5/R"
         r"|16C7e42F292c|aGmWKa4JsXZ|\Aey[^.]+\.[^.]+\.SflKxwRJSMeK|ac0974bec39a|QWxhZGRpbjpv"
@@ -31,10 +31,10 @@ is_documented = _tells(
     ).search
 )
 # Typed along the alphabet or the keyboard.
-is_sequence = _tells(re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE).search)
+is_sequence = _make_check(re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE).search)
 _MASK = re.compile(r"(.)\1*+$|[xX*0.#_-]+$")
 # "newpassword", "my_secret_token_1", "hashedPassword", "Password123!": named after what it is.
-is_namesake = _tells(
+is_namesake = _make_check(
     re.compile(
         r"(?:(?:my|our|new|old|super|top|very|wrong|bad|good|correct|current|confirm|hashed|encrypted|change"
         r"|plain|test|user|admin|owner|db|database|some|any|another|secure|strong|weak|valid|invalid"
@@ -56,17 +56,17 @@ _REFERENCE = re.compile(
     r"|~?\.{0,2}/|[A-Za-z]:\\|\||\("
 )
 _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
-is_uuid = _tells(re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z").match)
+is_uuid = _make_check(re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z").match)
 _UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
 # The name of a file or a note: words with hyphens between them, and a short hash.
-is_slug = _tells(
+is_slug = _make_check(
     re.compile(
         r"(?:[a-z0-9_]++/){0,9}(?:[a-z]{1,14}+[0-9]{0,2}-|[0-9]{1,4}-){2,20}[0-9a-f]{6,12}\Z"
     ).match
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
 # With a digit and a letter in it.
-is_hex = _tells(
+is_hex = _make_check(
     re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z").match
 )
 _WORDS = frozenset(
