@@ -39,7 +39,11 @@ def passage(place: Place, block_file: Callable[[str, str], Path]) -> str:
     edit.run(place, [Append("persona", SCRIPT)], Origin("agent", "claude", "s", SCRIPT))
     static.put(place, "odd", SCRIPT + IMAGE)
     say(place, LONG, IMAGE)
-    fact = Fact("e" * 16, LONG, 0.9, SCRIPT, (SCRIPT, SECRET), at=SCRIPT, extractor=SCRIPT)
+    say(place, f"The key is {SECRET}.", session="s-2")
+    fact = Fact(
+        "e" * 16, LONG, 0.9, SCRIPT, (SCRIPT, SECRET), at=SCRIPT, extractor=SCRIPT, host="claude",
+        session="s-2", message="m0",
+    )  # fmt: skip
     old = Fact(f'"{SCRIPT}', LONG, 0.9, "rule", (SECRET,), status="superseded", by=fact.id)
     facts.write_facts(place.home, [fact, old])
     rule = StandingRule(SCRIPT, "claude", SCRIPT, SCRIPT, f"Never {SCRIPT} {SECRET}")

@@ -68,6 +68,7 @@ def test_many_are_forgotten_by_conditions_but_for_starred_ones(page: Client, pla
     answer = page.do("sessions?host=claude", {"pick:claude/s%2F0": "1", "to": "star"})
     assert "starred: Fix 0" in answer.words
     assert "3 sessions that match" in answer.words
+    assert "1 session that matches" in page.get("sessions?host=codex").words
     asked = page.get("sessions/forget?host=claude&period=April+2026")
     assert "Forget 2 sessions? 1 starred session stays." in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
