@@ -1,7 +1,5 @@
 """The bare engines, without memfs: the baselines that its search is compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ repositories of the part `seen`. All that was reported on those of `held_out` wa
 rules were mended; what the mended ones reported on those of `fresh` was labelled last.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter, defaultdict
 from itertools import groupby

@@ -1,7 +1,5 @@
 """A measurement as a command of its own: `python -m benchmarks.NAME`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """The cost of the prompt hook, compared with a bare start of the same interpreter."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -6,8 +6,6 @@ transcripts are those of a folder, read where they are, or made of text that is 
 Python's sources and their docstrings.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -4,8 +4,6 @@ Docstrings and comments are cut into sentences; a passage is two or three of the
 module, so that any number of distinct ones can be made, always the same.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

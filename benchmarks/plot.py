@@ -1,7 +1,5 @@
 """Figures as SVG, written by hand: they follow the light or dark of whatever shows them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Two ways to keep the same beliefs: as messages of one recall, found by plain sea
 the stores they belong to, found by the kind of facts.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

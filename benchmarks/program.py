@@ -1,7 +1,5 @@
 """The installed program, run for a user that a measurement makes: hooks, commands and service."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

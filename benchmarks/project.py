@@ -1,7 +1,5 @@
 """An empty project to measure in: a store in a folder that looks like a repository."""
 
-from __future__ import annotations
-
 import os
 
 from memfs.ops import trust

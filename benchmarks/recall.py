@@ -6,8 +6,6 @@ prompt is the first one of a new session: SessionStart, then UserPromptSubmit, t
 names a file, once more after it was read.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

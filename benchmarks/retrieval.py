@@ -4,8 +4,6 @@ Compared with words alone and vectors alone, with the same queries in the same r
 and the bare engines.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ among those to find. The rules of the part `fitted` were read while the recognis
 those of `held_out` after its first version, those of `last` after its second.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -12,8 +12,6 @@ sessions: [{id, turns}]}`, and labelled queries, `NAME.queries.jsonl` beside `NA
 (see `benchmarks/retrieval.py`), whose first space is played.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 What is measured runs in this process or in its children: the variables are what both go by.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ All cases of a size are timed in turns, query by query, each time in another ord
 one disturbs all, and none finds the caches as another one left them for it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

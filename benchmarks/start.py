@@ -3,8 +3,6 @@
 Processor time, not wall time: it hardly depends on what else the machine does.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

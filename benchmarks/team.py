@@ -4,8 +4,6 @@ It is the installed program over loopback, with a database that is empty before.
 class of projects are timed in turns, query by query, each time in another order.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import random

@@ -5,8 +5,6 @@ is searched with `ts_rank`, and, where there is pgvector, by the nearest vectors
 both fused by their ranks.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Sizes of projects follow Zipf's law. Each project talks of some modules of the s
 sentences of their docstrings and comments (see `passages`), and now and then of all others.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A request counts from the moment when it is due, so one that waits for a slow server is a slow one.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """The server of a team as a program of its own, and a member that asks it over loopback."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The pages of `memfs web`, each against reading the same rows without a page."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every test starts from nothing: an empty home, a git without configuration, a fixed clock."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import pwd

@@ -1,7 +1,5 @@
 """How many examples the test of a property tries."""
 
-from __future__ import annotations
-
 import os
 
 from hypothesis import HealthCheck, settings

@@ -3,8 +3,6 @@
 What is about starting itself (imports, interpreters, signals while it begins) starts `MEMFS`.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """A terminal with somebody at it: what asks for one is run in it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

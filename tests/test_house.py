@@ -1,7 +1,5 @@
 """The house keeps its shape: floors, sizes, names, documented commands, a light hook."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

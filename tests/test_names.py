@@ -1,7 +1,5 @@
 """Names in the package are the field's standard terms, and floors are told one way."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """What a release says of itself is the same in every file, and builds are the same in every byte."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

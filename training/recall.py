@@ -8,8 +8,6 @@ is an answer if it has one of the strings that the prompt expects. Those in `hel
 fitted to; `python -m benchmarks.recall training/projects/held_out/*.json` measures on them.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`memfs agent`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The model that the user configured, asked no more than they allow; a command as a model."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -146,7 +144,7 @@ def _render_prompt(request: ModelRequest, nonce: str) -> str:
             for each in provider_formats.definitions(request.tools, "openai")
         ]
         parts.append(_USAGE + "\n".join(tools))
-    parts.append(f"The conversation so far. Who speaks is told by lines like [user {nonce}] alone.")
+    parts.append(f"The conversation so far. Only lines like [user {nonce}] name the speaker.")
     parts.extend(_render_message(message, nonce) for message in request.messages)
     parts.append(f"[assistant {nonce}]")
     return "\n\n".join(parts)

@@ -1,7 +1,5 @@
 """Facts found by the configured model, checked against a schema; else by rules."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """`memfs rethink`: a tidier text for a block, by the configured model, else without duplicates."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """A model reviews a session, or reflects on several, and saves with tools what they missed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing

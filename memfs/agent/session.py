@@ -1,7 +1,5 @@
 """A conversation with a model that manages its memory, within its window; it can be resumed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +55,7 @@ _SPOKEN_SHARE, _OTHER_SHARE = 0.5, 0.3  # of its room, for one message
 _REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
     "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
-    "soon leave your context; what matters of them belongs into core memory or the archive now. "
+    "soon leave your context: save what matters in core memory or the archive now. "
     "They stay in recall (conversation_search)."
 )
 

@@ -1,7 +1,5 @@
 """Tool calls that a model writes into its text: lines of our own form, tags, JSON, Python."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

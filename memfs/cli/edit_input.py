@@ -1,7 +1,5 @@
 """Where the texts of edits come from: arguments, stdin, an editor, a patch."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -36,12 +34,12 @@ _OPS: dict[str, type[Edit]] = {
     "rename": body_edits.Rename,
     "describe": body_edits.Describe,
 }
-_TYPES: dict[str, tuple[type, str]] = {
-    "str": (str, "a text"),
-    "int": (int, "a whole number"),
-    "bool": (bool, "true or false"),
-    "tuple[str, ...]": (list, "a list of texts"),
-    "dict[str, object]": (dict, "an object"),
+_TYPES: dict[object, tuple[type, str]] = {  # of a field, and of its JSON
+    str: (str, "a text"),
+    int: (int, "a whole number"),
+    bool: (bool, "true or false"),
+    tuple[str, ...]: (list, "a list of texts"),
+    dict[str, object]: (dict, "an object"),
 }
 
 
@@ -102,7 +100,7 @@ def _parse_edit(path: str, number: int, item: object) -> Edit:
             raise _error(
                 path, f"edit {number}: {item['op']} has no '{key}', but {', '.join(known)}"
             )
-        expected, words = _TYPES[str(known[key].type)]
+        expected, words = _TYPES[known[key].type]
         if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
             raise _error(path, f"edit {number}: {key} is {value!r}, expected {words}")
     for name, field in known.items():

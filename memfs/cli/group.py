@@ -1,7 +1,5 @@
 """The commands and their groups: finds and runs one, and prints errors in one place."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

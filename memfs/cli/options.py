@@ -1,7 +1,5 @@
 """Where a command works and who runs it: options that several commands share."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Iterable

@@ -3,8 +3,6 @@
 Kinds share the limit by their priorities; unused tokens go to the best of the rest.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Lines are duplicates if their words are equal. What stands below another heading
 be about another thing: there it is a duplicate only of a line above all of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

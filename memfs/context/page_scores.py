@@ -3,8 +3,6 @@
 A part is a list item, a single line, or a wrapped paragraph. Headings are never paged out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

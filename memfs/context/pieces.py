@@ -1,7 +1,5 @@
 """A context, and what is in it, as values: light, for a command that the service answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """Extractive summaries without a model: the most important sentences of a text, in their order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

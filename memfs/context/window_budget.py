@@ -1,7 +1,5 @@
 """The budget of a context window: counters of tokens, reserves, shares (MemGPT's proportions)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple

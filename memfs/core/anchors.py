@@ -3,8 +3,6 @@
 They are found by their form alone; `ops.check` looks whether they are there.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Problems in the text of a block file: where they are, and their mending."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

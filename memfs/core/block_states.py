@@ -1,7 +1,5 @@
 """The states of a block: how full and how fresh it is, and lines of it that contradict."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from itertools import islice

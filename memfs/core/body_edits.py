@@ -1,7 +1,5 @@
 """The edit engine: applies each operation to a body, or refuses it. Pure."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Differences between two texts."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator
 

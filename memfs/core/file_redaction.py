@@ -3,8 +3,6 @@
 In JSON the decoded strings are searched; names (ids, times, labels) are left alone.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

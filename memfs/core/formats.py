@@ -1,7 +1,5 @@
 """Numbers and times as people read them: with a noun; in the zone of this machine, named."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 

@@ -3,8 +3,6 @@
 Every line but headings themselves is in exactly one part; these are in its path.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Results of a search: hits, and the sessions that they are from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from memfs.core.snippet import format_location, shorten

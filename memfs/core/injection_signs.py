@@ -1,7 +1,5 @@
 """Signs that a foreign text steers an assistant, or hides something: shown, and no protection."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

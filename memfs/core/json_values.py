@@ -1,7 +1,5 @@
 """Values from JSON of another process, without msgspec, which takes 10 ms to import."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import lru_cache

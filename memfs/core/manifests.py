@@ -1,7 +1,5 @@
 """What a project's manifests say: scripts, packages, package managers and versions."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

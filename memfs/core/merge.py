@@ -3,8 +3,6 @@
 Nothing that either side wrote is dropped, except where front matter can have one of two values.
 """
 
-from __future__ import annotations
-
 from memfs.core import front_matter_lines, frontmatter, merge_lines, yaml_edit
 from memfs.core.changes import split_lines
 

@@ -4,8 +4,6 @@ Not diff3: where both sides changed a region, a line of the base stays if both k
 both wrote there is joined: first ours, then theirs, what both wrote once.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """What the system refuses, told to a person: what, on which path, and what to do about it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex

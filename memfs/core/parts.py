@@ -1,7 +1,5 @@
 """How memfs is installed: its parts that can be left out, found by name, and its extras."""
 
-from __future__ import annotations
-
 import re
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Removes private parts and secrets from texts."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -5,7 +5,6 @@ slash is of any folder, one that ends with a slash of all below it. Matching tak
 """
 
 import posixpath
-import re
 
 from memfs.core import frontmatter
 
@@ -63,6 +62,8 @@ class RuleScope:
         value = meta.get(key)
         if value is None:
             return []
+        import re  # of the few blocks with globs: a list of tools goes without
+
         listed = re.findall(_IN_LIST, value) if isinstance(value, str) else value
         if not isinstance(listed, list):
             self.problems.append(f"{key} must be a list of globs")
@@ -162,6 +163,8 @@ def _match(
 
 def _expand_braces(glob: str) -> "list[str] | None":
     """Return what a glob with braces stands for, a few more than allowed at most; None: broken."""
+    import re  # as above
+
     parts = re.split(r"\{([^{}]*)\}", glob)  # every second one is what braces enclose
     if any("{" in part or "}" in part for part in parts[::2]):
         return None

@@ -1,7 +1,5 @@
 """Texts that read alike (composed letters, curly quotes, odd spaces), and patterns with `*`."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The title of a session: the first sentence of its first prompt, short enough for a list."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Each kind of piece costs its average in 537 real files (docs/contributing/benchmarks.md).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Values are replaced in place: everything else keeps its bytes, which is verified.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from operator import itemgetter
@@ -298,13 +296,13 @@ def _is_empty(node: Node) -> bool:
 def _convert_value(value: object, room: list[int]) -> object:
     room[0] -= 1
     if room[0] < 0:
-        raise ValueError("front matter holds too many values")
+        raise ValueError("front matter has too many values")
     if isinstance(value, dict):
         return {str(key): _convert_value(item, room) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_convert_value(item, room) for item in value]
     if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
-        raise ValueError("front matter holds a number that is too long")
+        raise ValueError("front matter has a number that is too long")
     return value
 
 

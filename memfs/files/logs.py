@@ -1,7 +1,5 @@
 """Append-only files: appends are durable, and a failed one leaves the file unchanged."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence

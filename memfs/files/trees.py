@@ -1,7 +1,5 @@
 """Whole folders below a store: walked and removed without following a link."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -5,8 +5,6 @@ with `calls` where the model made some, and `tool` where it is a tool's result. 
 answered (`ours`) is in memory anyway, and what `system` says is ours.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Who runs us: a person at a terminal, or an assistant, known by a variable or a process above."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

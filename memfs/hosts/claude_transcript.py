@@ -8,8 +8,6 @@ were written down (in the spring of 2026) only the queue tells: what was put in,
 the turn that ran. What waited for the end of the turn (`dequeue`) is a line of its own.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ What was said stands in `response_item` lines; events repeat it. Left out are in
 others'), what Codex tells its model as if a person had, summaries and reasoning.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

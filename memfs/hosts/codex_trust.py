@@ -3,8 +3,6 @@
 It talks to Codex's own app server (`codex app-server`), a line of JSON for each message.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ What a person typed is `content` of `user.message`; `transformedContent` is that
 The reason with which a Stop hook keeps a turn going comes back as a prompt, and is left out.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 

@@ -6,8 +6,6 @@ replies have that of their prompt. What tools put out is not in them. The folder
 held in is told by the name of a folder alone, with `-` for all but letters and digits.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

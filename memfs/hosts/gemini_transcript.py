@@ -5,8 +5,6 @@ transcript is read whole. `$set` brings what the model is given from there on: w
 before counts, what was stays as it was said. What was taken back (`$rewindTo`) was said.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

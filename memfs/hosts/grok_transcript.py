@@ -3,8 +3,6 @@
 The folder of a session is named by its id, and the one above by the project, percent-encoded.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote

@@ -21,6 +21,9 @@ _DEEPEST = 100
 EXTRAS = MARK, COMMENT, COMMA = "a byte order mark", "a comment", "a trailing comma"
 
 
+_Pair = tuple["str | None", object]  # the name of a member, None of an item
+
+
 class _Item(NamedTuple):
     """A member of an object or an item of an array; `comma` is where its comma is, or -1."""
 
@@ -107,17 +110,14 @@ class _Reader:
     def read_document(self) -> _Node:
         node = self._read_value(self._skip_space(0), 0)
         if self._skip_space(node.end) != len(self._text):
-            raise self._make_error("something stands behind the end", self._skip_space(node.end))
+            raise self._make_error("there is text after the end", self._skip_space(node.end))
         return node
 
     def _read_value(self, at: int, depth: int) -> _Node:
         if depth > _DEEPEST:
             raise self._make_error(f"more than {_DEEPEST} levels", at)
-        first = self._text[at : at + 1]
-        if first == "{":
-            return self._read_object(at, depth)
-        if first == "[":
-            return self._read_array(at, depth)
+        if self._text.startswith(("{", "["), at):
+            return self._read_items(at, depth)
         found = _STRING.match(self._text, at) or _WORD.match(self._text, at)
         if not found:
             raise self._make_error("a value was expected", at)
@@ -127,42 +127,38 @@ class _Reader:
             raise self._make_error(str(error).partition(":")[0], at) from error
         return _Node(at, found.end(), value)
 
-    def _read_object(self, start: int, depth: int) -> _Node:
-        node = _Node(start, start, {})
-        members: dict[str, object] = {}
+    def _read_items(self, start: int, depth: int) -> _Node:
+        """Read an object or an array."""
+        close = "}" if self._text[start] == "{" else "]"
+        items: dict[str, _Item] = {}
         at = self._skip_space(start + 1)
-        while not self._text.startswith("}", at):
-            found = _STRING.match(self._text, at)
-            if not found:
-                raise self._make_error("a name in quotes was expected", at)
-            key = json.loads(found[0])
-            if key in members:
-                raise self._make_error(f"the key {key!r} is there twice", at)
-            colon = self._skip_space(found.end())
-            if not self._text.startswith(":", colon):
-                raise self._make_error("a colon was expected", colon)
-            value = self._read_value(self._skip_space(colon + 1), depth + 1)
-            members[key] = value.value
-            at = self._add_item(node, key, at, value, "}")
-        return _Node(start, at + 1, members, node.items)
+        while not self._text.startswith(close, at):
+            begin, key = at, str(len(items))
+            if close == "}":
+                key, at = self._read_key(at)
+                if key in items:
+                    raise self._make_error(f"the key {key!r} is there twice", begin)
+            node = self._read_value(at, depth + 1)
+            at = self._skip_space(node.end)
+            comma = at if self._text.startswith(",", at) else -1
+            items[key] = _Item(key, begin, node, comma)
+            if comma >= 0:
+                at = self._skip_space(comma + 1)
+            elif not self._text.startswith(close, at):
+                raise self._make_error(f"a comma or {close} was expected", at)
+        values = {key: item.node.value for key, item in items.items()}
+        value = values if close == "}" else list(values.values())
+        return _Node(start, at + 1, value, list(items.values()))
 
-    def _read_array(self, start: int, depth: int) -> _Node:
-        node = _Node(start, start, [])
-        at = self._skip_space(start + 1)
-        while not self._text.startswith("]", at):
-            at = self._add_item(node, "", at, self._read_value(at, depth + 1), "]")
-        return _Node(start, at + 1, [item.node.value for item in node.items], node.items)
-
-    def _add_item(self, node: _Node, key: str, start: int, value: _Node, close: str) -> int:
-        """Add an item to a node; return where the next one begins, or the end."""
-        at = self._skip_space(value.end)
-        comma = at if self._text.startswith(",", at) else -1
-        node.items.append(_Item(key, start, value, comma))
-        if comma >= 0:
-            return self._skip_space(comma + 1)
-        if not self._text.startswith(close, at):
-            raise self._make_error(f"a comma or {close} was expected", at)
-        return at
+    def _read_key(self, at: int) -> tuple[str, int]:
+        """Return the name of a member, and where its value begins."""
+        found = _STRING.match(self._text, at)
+        if not found:
+            raise self._make_error("a name in quotes was expected", at)
+        colon = self._skip_space(found.end())
+        if not self._text.startswith(":", colon):
+            raise self._make_error("a colon was expected", colon)
+        return json.loads(found[0]), self._skip_space(colon + 1)
 
     def _skip_space(self, at: int) -> int:
         found = _SPACE.match(self._text, at)
@@ -200,56 +196,51 @@ class _Writer:
         """Change a value to `target`; equal parts keep their bytes."""
         if _is_same(node.value, target):
             return
-        if isinstance(node.value, dict) and isinstance(target, dict) and target and node.items:
-            self._change_object(node, target)
-        elif isinstance(node.value, list) and isinstance(target, list) and target and node.items:
-            self._change_array(node, target)
-        elif isinstance(target, type(node.value)) and target and self._find_comment(node):
+        holds = isinstance(target, type(node.value)) and isinstance(target, dict | list)
+        if holds and target and node.items:
+            self._arrange(node, target)
+        elif holds and target and self._read_inner(node).strip():
             self._fill(node, target)
-        elif isinstance(target, type(node.value)) and not target and _has_comment(self._text, node):
+        elif holds and not target and _has_comment(self._text, node):
             for first, last in self._group_removed(node, []):
                 self._remove_items(node, first, last)
         else:
-            new = self._format(target, self._depth(node.start))
-            self._changes.append((node.start, node.end, new))
+            self._replace(node, target)
 
-    def _change_object(self, node: _Node, target: dict[str, object]) -> None:
-        kept = [item for item in node.items if item.key in target]
-        for item in kept:
-            self.change_value(item.node, target[item.key])
-        names = {item.key for item in node.items}
-        added = [(key, value) for key, value in target.items() if key not in names]
-        self._arrange(node, kept, {len(kept): [(f"{_dump(key)}: ", value) for key, value in added]})
+    def _replace(self, node: _Node, target: object) -> None:
+        new = self._format(target, self._depth(node.start))
+        self._changes.append((node.start, node.end, new))
 
-    def _change_array(self, node: _Node, target: list[object]) -> None:
-        """Keep the items that stay, so that only others are written."""
+    def _match(self, node: _Node, target: object) -> tuple[list[_Item], dict[int, list[_Pair]]]:
+        """Change items in their places; return those that stay, and what is new before each."""
+        kept: list[_Item] = []
+        added: dict[int, list[_Pair]] = {}
+        if isinstance(target, dict):
+            kept = [item for item in node.items if item.key in target]
+            for item in kept:
+                self.change_value(item.node, target[item.key])
+            names = {item.key for item in node.items}
+            return kept, {len(kept): [pair for pair in _list_pairs(target) if pair[0] not in names]}
         from difflib import SequenceMatcher  # to change a list, which a reader does not
 
-        old, new = [_dump(item.node.value) for item in node.items], [_dump(one) for one in target]
-        kept: list[_Item] = []
-        added: dict[int, list[tuple[str, object]]] = {}
-        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            if kind == "equal":
-                kept += node.items[a:b]
-            elif kind == "replace" and b - a == d - c:
-                for item, value in zip(node.items[a:b], target[c:d], strict=True):
+        new = _list_pairs(target)
+        before = [_dump(item.node.value) for item in node.items]
+        after = [_dump(value) for _, value in new]
+        for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if kind == "replace" and b - a == d - c:
+                for item, (_, value) in zip(node.items[a:b], new[c:d], strict=True):
                     self.change_value(item.node, value)
-                    kept.append(item)
+            if kind == "equal" or (kind == "replace" and b - a == d - c):
+                kept += node.items[a:b]
             else:
-                added.setdefault(len(kept), []).extend(("", value) for value in target[c:d])
-        self._arrange(node, kept, added)
+                added.setdefault(len(kept), []).extend(new[c:d])
+        return kept, added
 
-    def _arrange(
-        self, node: _Node, kept: list[_Item], added: dict[int, list[tuple[str, object]]]
-    ) -> None:
-        """Remove all but the `kept` items; write `added` before the kept item of each place."""
+    def _arrange(self, node: _Node, target: object) -> None:
+        """Remove all items but those that stay; write new ones before them and at the end."""
+        kept, added = self._match(node, target)
         if not kept:
-            values = node.value if isinstance(node.value, dict) else []
-            fresh = [pair for pairs in added.values() for pair in pairs]
-            new: object = [value for _, value in fresh]
-            if isinstance(values, dict):
-                new = {json.loads(key[:-2]): value for key, value in fresh}
-            self._changes.append((node.start, node.end, self._format(new, self._depth(node.start))))
+            self._replace(node, target)
             return
         trailing = node.items[-1].comma >= 0
         for first, last in self._group_removed(node, kept):
@@ -258,7 +249,7 @@ class _Writer:
         flat = "\n" not in self._text[node.start : node.end]
         gap = " " if flat else self._newline + self._unit * depth
         for place, pairs in added.items():
-            texts = [key + self._format(value, depth) for key, value in pairs]
+            texts = self._format_pairs(pairs, depth)
             if place < len(kept):
                 new = "".join(f"{text},{gap}" for text in texts)
                 self._changes.append((kept[place].start, kept[place].start, new))
@@ -268,27 +259,18 @@ class _Writer:
         if not added.get(len(kept)) and not trailing and comma >= 0:
             self._changes.append((comma, comma + 1, ""))
 
-    def _find_comment(self, node: _Node) -> str:
-        """Return the comment in an object or array without items, else ""."""
-        inner = self._text[node.start + 1 : node.end - 1]
-        return "" if node.items or not isinstance(node.value, dict | list) else inner.strip()
+    def _read_inner(self, node: _Node) -> str:
+        return self._text[node.start + 1 : node.end - 1]
 
     def _fill(self, node: _Node, target: object) -> None:
         """Write items into an object or array with comments only, behind them."""
-        inner = self._text[node.start + 1 : node.end - 1]
+        inner = self._read_inner(node)
         at = node.start + 1 + len(inner.rstrip())
         depth = self._depth(node.start) + 1
-        pairs = (
-            target.items() if isinstance(target, dict) else [("", each) for each in _list(target)]
-        )
         gap = self._newline + self._unit * depth
-        texts = [
-            (f"{_dump(key)}: " if isinstance(target, dict) else "") + self._format(value, depth)
-            for key, value in pairs
-        ]
-        close = (
-            "" if "\n" in inner[len(inner.rstrip()) :] else self._newline + self._unit * (depth - 1)
-        )
+        texts = self._format_pairs(_list_pairs(target), depth)
+        has_end = "\n" in inner[len(inner.rstrip()) :]
+        close = "" if has_end else self._newline + self._unit * (depth - 1)
         self._changes.append((at, at, gap + f",{gap}".join(texts) + close))
 
     def _append(self, last: _Item, texts: list[str], indent: str, *, trailing: bool) -> None:
@@ -300,7 +282,9 @@ class _Writer:
             end = last.comma + 1
         beside = _BESIDE.match(self._text, end)
         end = beside.end() if beside and beside[0].strip() else end
-        gap = self._find_line_end(end) + indent if indent else " "
+        line_end = self._text.find("\n", end)
+        newline = "\r\n" if line_end > 0 and self._text[line_end - 1] == "\r" else "\n"
+        gap = newline + indent if indent else " "
         new = ",".join(gap + text for text in texts)
         self._changes.append((end, end, new + ("," if trailing else "")))
 
@@ -344,10 +328,13 @@ class _Writer:
             text = json.dumps(value, indent=self._unit)  # half a surrogate pair can but be escaped
         return text.replace("\n", self._newline + self._unit * depth)
 
-    def _find_line_end(self, at: int) -> str:
-        """Return the next line end."""
-        found = self._text.find("\n", at)
-        return "\r\n" if found > 0 and self._text[found - 1] == "\r" else "\n"
+    def _format_pairs(self, pairs: list[_Pair], depth: int) -> list[str]:
+        """Return the texts of members, or of items, which have no name."""
+        texts = [self._format(value, depth) for _, value in pairs]
+        return [
+            f"{_dump(key)}: {text}" if key is not None else text
+            for (key, _), text in zip(pairs, texts, strict=True)
+        ]
 
     def _depth(self, at: int) -> int:
         """Return the indentation of the line at a place, in units."""
@@ -357,8 +344,11 @@ class _Writer:
         return len(space) // max(len(self._unit), 1)
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _list_pairs(value: object) -> list[_Pair]:
+    """Return the members of an object with their names, the items of an array with None."""
+    if isinstance(value, dict):
+        return list(value.items())
+    return [(None, each) for each in value] if isinstance(value, list) else []
 
 
 def _detect_indent(text: str) -> str:

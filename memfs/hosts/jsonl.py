@@ -1,7 +1,5 @@
 """The base of readers of transcripts: objects on lines, texts cleaned and capped, times."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

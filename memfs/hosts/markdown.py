@@ -1,7 +1,5 @@
 """Sessions written as Markdown: Aider's history, chats exported from Cursor, SpecStory's files."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

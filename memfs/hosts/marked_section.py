@@ -1,7 +1,5 @@
 """Instruction files, and our section in them: between two marks; nothing else is touched."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

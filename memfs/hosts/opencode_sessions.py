@@ -4,8 +4,6 @@ What was said are parts of type text; those that are `synthetic` were put in by 
 change while they are written, so a session is read whole whenever it changed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

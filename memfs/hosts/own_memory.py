@@ -6,8 +6,6 @@ Read from their programs and documentation: Claude Code 2.1.328 (`autoMemoryEnab
 project). Copilot's and Cursor's are kept by their makers, and are no files.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import NamedTuple

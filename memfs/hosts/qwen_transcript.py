@@ -3,8 +3,6 @@
 What a person typed stands beside the parts where a hook or the program added some to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import msgspec

@@ -3,8 +3,6 @@
 A file that cannot be read back exactly is refused, not mended.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ Ours are hooks that run `memfs_hook.py` or `memfs hook`, the MCP server named me
 where hosts keep lists of what may be used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 There is no mark at its end: what other programs add to a file, they may add before one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The files that hosts keep: which of them are transcripts of a project."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from typing import Protocol

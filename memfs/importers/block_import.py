@@ -1,7 +1,5 @@
 """Merging the blocks of another store into those here: nothing either side wrote is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from memfs.core import body_edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit

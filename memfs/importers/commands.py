@@ -1,7 +1,5 @@
 """`memfs import` and `export`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

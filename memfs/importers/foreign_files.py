@@ -1,7 +1,5 @@
 """The memory that other tools keep in files: its paths, and its labels here."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -169,7 +167,7 @@ def find(path: str, top: str, home: str) -> list[ForeignFile]:
     found = dict.fromkeys(_list_files(whole))
     if not found:
         raise NotFoundError(
-            f"there is nothing in {path} that memfs knows as the memory of a tool",
+            f"there is nothing in {path} that memfs can read as the memory of a tool",
             "name its files: memfs import FILE…",
         )
     return [_describe_file(each, top, home, root) for each in found]

@@ -4,8 +4,6 @@ Blocks are merged in one patch that keeps what either side wrote; the rest is ad
 same file again changes nothing, so a run that was killed is finished by running it again.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections import Counter

@@ -3,8 +3,6 @@
 Planning writes nothing: each item says what would become of it, and carries what to write.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

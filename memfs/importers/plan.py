@@ -4,8 +4,6 @@ Nothing is written here, and the files are never changed. A text that fits a blo
 longer one becomes passages, cut at its headings.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

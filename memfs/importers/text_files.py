@@ -1,7 +1,5 @@
 """Text files of other tools: read within limits, with their front matter, tags and dates."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Nothing is written here. Each item goes to the project or to its user's own store, or is left.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Memory in the formats of other tools."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

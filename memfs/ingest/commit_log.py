@@ -5,8 +5,6 @@ small file. One that says nothing to people, of a bot, say, is noted without its
 asked for it again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

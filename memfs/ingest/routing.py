@@ -1,7 +1,5 @@
 """Which store the sessions that assistants keep on this machine belong to."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The files of assistants' transcripts: which they are, and whose sessions are in them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Queries that need an engine: the user's service answers, if one of this version runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar

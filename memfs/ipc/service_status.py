@@ -1,7 +1,5 @@
 """The status of a user's service."""
 
-from __future__ import annotations
-
 import json
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which anchors of a text are no longer true of the project: only what the history proves."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Archive passages for the long term: keep, list, change and remove them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Check what the memory says of the project against the project."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

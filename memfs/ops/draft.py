@@ -5,8 +5,6 @@ instruction file says already is left out: assistants read that anyway. No free 
 into a line, only names and numbers of a known form.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator

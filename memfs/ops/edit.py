@@ -1,7 +1,5 @@
 """Edit blocks, for all callers. Either all edits of one call are applied, or none."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -89,7 +89,9 @@ def extract(
     find = find or prose.extract_facts
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
-        raise UsageError("the kind of facts is another's", "memfs doctor names the kinds")
+        raise UsageError(
+            "another package provides the kind of memory for facts", "memfs doctor names the kinds"
+        )
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
     try:

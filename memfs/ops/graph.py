@@ -153,7 +153,10 @@ def _load_graph(place: Place) -> Graph:
 
     graph, _ = registry.load_kind(place, "graph")
     if not isinstance(graph, Graph):
-        raise UsageError("the kind of the graph is another's", "memfs doctor names the kinds")
+        raise UsageError(
+            "another package provides the kind of memory for the graph",
+            "memfs doctor names the kinds",
+        )
     return graph
 
 

@@ -1,7 +1,5 @@
 """The history of blocks: log, diff, blame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Make the stores of a project and of its user. Files that are not ours are never changed."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """Merge three versions of a block file, as a merge driver of git."""
 
-from __future__ import annotations
-
 import os
 
 from memfs.core import merge

@@ -1,7 +1,5 @@
 """Page memory out of a block, to the archive or for good, and in again from the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

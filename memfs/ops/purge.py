@@ -5,8 +5,6 @@ files. Derived files are deleted first, under the locks of those who rebuild the
 killed is finished by running it again.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """What assistants were given at their last prompts, and why; and what a person dismisses of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime

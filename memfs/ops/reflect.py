@@ -1,7 +1,5 @@
 """Decide on the proposals of a model between sessions: accept or reject them."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import dataclass
 

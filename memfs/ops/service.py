@@ -1,7 +1,5 @@
 """Start and stop the service, and read its status and log."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sessions: list those in recall, read one, star or rename some, forget some."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Show blocks in their current and earlier versions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memfs.context import session_start

@@ -179,7 +179,7 @@ def _write_path(store: Store, path: str) -> str:
     real = os.path.join(folder, os.path.basename(full))
     if not files.is_below(real, top):
         raise UsageError(
-            f"{path} is outside of the project, whose configuration others share",
+            f"{path} is outside of the project, and others share the project's configuration",
             "memfs source add --user puts it into your own",
         )
     return os.path.relpath(real, top)

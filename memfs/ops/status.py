@@ -1,7 +1,5 @@
 """The state of a place: blocks, recall, archive, index, assistants."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping

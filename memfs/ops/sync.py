@@ -1,7 +1,5 @@
 """Sync our section of instruction files (AGENTS.md and the like) with the blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memfs.core.errors import StoreError

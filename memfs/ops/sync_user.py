@@ -6,8 +6,6 @@ remote has, written here, and then pushed. A kill at any point costs nothing: wh
 changed here, and is merged again.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Trust a project's store, after a report of what hooks would inject from it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import dataclass

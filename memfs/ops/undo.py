@@ -1,7 +1,5 @@
 """Undo the last edit of a block, or make an earlier version of it current again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memfs.core import body_edits, yaml_edit

@@ -1,7 +1,5 @@
 """Handovers: what the next session is told of the last one, made from recall alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

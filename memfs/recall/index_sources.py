@@ -1,7 +1,5 @@
 """All searchable sources of a place, as documents of its index; vectors of a new model."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The configured embedding model of a place, the one that is searched, and the state of both."""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A search of a place: its own index, then those of its data sources and of the user's store."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import replace

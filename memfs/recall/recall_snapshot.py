@@ -1,7 +1,5 @@
 """The recall files of a store with their signatures, of which most are read once in a while."""
 
-from __future__ import annotations
-
 import time
 
 from memfs import files

@@ -1,7 +1,5 @@
 """The index of a data source: brought in line with its files (or with git), and opened."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

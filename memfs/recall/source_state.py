@@ -1,7 +1,5 @@
 """The state of a data source's index, and whether it is current. Opens no index."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The embedding model that is searched: a new one's vectors replace its own by one rename."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from memfs import files

@@ -1,7 +1,5 @@
 """The catalog of indexed sources: one SQLite file, whose commit publishes an index run."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sqlite3

@@ -4,8 +4,6 @@ The scores of two indexes do not compare: the merge compares how far the next ca
 above the floor of their index. That loses 1 of 100 answers, without the floor it is 8.
 """
 
-from __future__ import annotations
-
 import functools
 import heapq
 from collections.abc import Callable, Iterator, Sequence

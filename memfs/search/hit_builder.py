@@ -1,7 +1,5 @@
 """Builds search hits: the matched text, the reasons, and the neighbouring turns."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import math

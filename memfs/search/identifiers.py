@@ -1,7 +1,5 @@
 """Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts."""
 
-from __future__ import annotations
-
 import re
 
 # Each alternative begins at no letter or digit, and matches possessively: time is linear in the

@@ -1,7 +1,5 @@
 """The files of a model2vec model, fetched and checked without numpy. Nothing in them is run."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -111,7 +109,7 @@ def _offset(entry: dict[str, list[object]]) -> int:
 
 def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
     if "embeddings" not in tensors:
-        raise model_error(folder, f"{TABLE} holds no 'embeddings'")
+        raise model_error(folder, f"{TABLE} has no 'embeddings'")
     for name, (dtype, shape, start) in tensors.items():
         rank = 2 if name == "embeddings" else 1
         kinds = _WHOLE if name == "mapping" else SIZES

@@ -1,7 +1,5 @@
 """A question's words, phrases and times: "last week", "in May", "3 days ago", "on 2026-05-03"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta

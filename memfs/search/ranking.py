@@ -1,7 +1,5 @@
 """Search by words (BM25), and a ranking: candidates, evidence, duplicates. Needs no numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Searches, as they are asked and answered, also by the service. Loads no engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 

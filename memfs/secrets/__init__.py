@@ -4,8 +4,6 @@ Each module has one kind of rule, linear in the text. A rule runs where `prefilt
 literals; `heuristics` tells a secret from a placeholder.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a regular expression is read whole.
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

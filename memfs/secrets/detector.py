@@ -1,7 +1,5 @@
 """Runs all rules over a text, and redacts what they find."""
 
-from __future__ import annotations
-
 import re
 
 from memfs.secrets import Secret

@@ -1,7 +1,5 @@
 """Base64 of text: what it says is looked through like any other text."""
 
-from __future__ import annotations
-
 import base64
 import re
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """Secrets that are known by their randomness, and by the name of a service before them."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import itertools

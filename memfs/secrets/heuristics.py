@@ -1,7 +1,5 @@
 """Heuristics that tell a secret from a placeholder, a name, a path or a piece of code."""
 
-from __future__ import annotations
-
 import math
 import operator
 import re

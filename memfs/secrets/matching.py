@@ -1,7 +1,5 @@
 """Finds the tokens of the table in `token_formats`: long words, anchors in them, then the row."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Private keys in their armour or in JSON, and the blocks in the same armour that are public."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Finds in one pass the literals of all rules: without one of them a text has no secret."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ bounded and none is followed by something it could also match.
 
 # ruff: noqa: E501, F541 - a table is read by its rows: one form, one line.
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The service process: one for a user, started by its first client, ended when it is unused."""
 
-from __future__ import annotations
-
 import _thread
 import gc
 import os

@@ -1,7 +1,5 @@
 """Throttling of heavy work while the machine is on battery or under load."""
 
-from __future__ import annotations
-
 import glob
 import os
 import time

@@ -4,8 +4,6 @@ Jobs come as lines of JSON on standard input; an empty line means that another o
 one stops soon. It may be killed at any moment: a repeated job continues where it was.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -108,7 +106,7 @@ def read_changes(
         return False
     done = index_sources.sync(place, embed=False, wait=PATIENCE, logs=logs, stage=_report_progress)
     if done is None:
-        raise LockedError("somebody else indexes")
+        raise LockedError("another process is indexing")
     return True
 
 
@@ -121,7 +119,7 @@ def read_sources(place: Place) -> bool:
     for source in sources:
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
-            raise LockedError("somebody else indexes")
+            raise LockedError("another process is indexing")
     return is_removed or bool(sources)
 
 

@@ -1,7 +1,5 @@
 """Archive: long-term facts, one markdown file for each passage, so that merges never conflict."""
 
-from __future__ import annotations
-
 import os
 
 from memfs import files

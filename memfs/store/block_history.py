@@ -1,7 +1,5 @@
 """The states a block went through, from the journal and from git; when it was read last."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

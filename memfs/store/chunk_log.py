@@ -3,8 +3,6 @@
 Lines are only added, in segments named by the id of their first line; evicted ones stay.
 """
 
-from __future__ import annotations
-
 import bisect
 import json
 import os

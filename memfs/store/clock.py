@@ -1,7 +1,5 @@
 """Now, as everything that is written names it. `MEMFS_NOW` fixes it, for reproducible screens."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Commits of files as they are (no filter, hook or signature), and those of `git.commit`."""
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import time

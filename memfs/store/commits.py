@@ -1,7 +1,5 @@
 """Commits, the texts they left, and which files differ from those of git. No filter runs."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

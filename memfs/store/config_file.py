@@ -1,7 +1,5 @@
 """What is wrong in `config.yaml` and the `MEMFS_…` variables, and writing a setting into it."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

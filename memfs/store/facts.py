@@ -4,8 +4,6 @@ Accepted ones are in `facts/`, which is committed, the others in `local/facts/`.
 of a fact counts. A line that cannot be read is left alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

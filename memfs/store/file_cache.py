@@ -1,7 +1,5 @@
 """What was read from files, kept while they stay the same: for a process that reads them often."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Generic, TypeVar
 

@@ -4,8 +4,6 @@ git starts at the top of the working tree that we found, with commands of `_PLAI
 them filters, signs, pages or edits. It writes only into the repository's own folder.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Where the user's assistants keep their files, as variables named it at the installation."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection

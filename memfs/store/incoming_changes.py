@@ -4,8 +4,6 @@ A text in git's index is theirs if they accepted it, memfs wrote it here, or the
 on top of one that is theirs. The name in a commit proves nothing.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping

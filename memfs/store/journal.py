@@ -1,7 +1,5 @@
 """The append-only record of every edit, and what it says is current."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator

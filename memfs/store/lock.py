@@ -1,7 +1,5 @@
 """The locks of a store: one writer at a time, released by the system when its owner dies."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

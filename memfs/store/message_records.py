@@ -3,8 +3,6 @@
 That state is not written durably: a lost one costs a second reading alone.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The files of a project: those there are, those its history removed, and their earlier texts."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections import defaultdict

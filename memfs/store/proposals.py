@@ -1,7 +1,5 @@
 """What a model proposed or reviewed: drafts of a store, until a person decides, and reviews."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Recall: what was said, one file of normalised messages for each session. These are the truth."""
 
-from __future__ import annotations
-
 import heapq
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator

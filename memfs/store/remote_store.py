@@ -3,8 +3,6 @@
 No file is checked out there: nothing that is pulled becomes one before its name and kind are known.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The dates after which a text is to be looked at again, or does not hold: in its front matter."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime

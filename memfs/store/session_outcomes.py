@@ -1,7 +1,5 @@
 """What people say of sessions: how one came out, its star, its title; and the removal of it all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace

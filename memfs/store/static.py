@@ -1,7 +1,5 @@
 """Static entries: reference texts under a key, written once: `static/<key>.md`."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What others changed in the project's store since this user last looked."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Writing blocks: lock, re-read, journal, rename. What is acknowledged survives a kill."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Our lines in git's pre-commit and post-merge hooks, before those of others, who are still run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

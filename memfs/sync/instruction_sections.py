@@ -3,8 +3,6 @@
 These files are committed: nothing of the user's or a session's blocks comes into them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A member's side of a team's server: requests over HTTP(S). What goes wrong is a `TeamError`."""
 
-from __future__ import annotations
-
 import http.client
 import ipaddress
 import socket

@@ -1,7 +1,5 @@
 """Servers with tokens, joined projects and what is never shared: the user's own private files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 What is lost or damaged of it costs that messages are sent again, which adds nothing at the server.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Collection

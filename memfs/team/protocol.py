@@ -4,8 +4,6 @@ Each class is the body of a request or of an answer. A member's token is in the 
 header, the version of this protocol in `Memfs-Protocol`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Annotated, NamedTuple
@@ -226,12 +224,16 @@ class ApiEndpoint(NamedTuple):
 
 
 ENDPOINTS = (
-    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
+    ApiEndpoint(
+        "GET", "/v1/me", "The owner of the token, and the projects it may read", None, Membership
+    ),
     ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
     ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
     ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
     ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
-    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
+    ApiEndpoint(
+        "POST", "/v1/recall", "Search the sessions of teammates", RecallRequest, RecallReply
+    ),
 )
 
 

@@ -1,7 +1,5 @@
 """`memfs team serve` and what an administrator does: the commands of the server's side."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """What of the sessions in recall is shared with a team by the rules now: nothing is queued."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

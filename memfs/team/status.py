@@ -1,7 +1,5 @@
 """How a joined project stands, from files alone: what is shared, what waits, the last contact."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from memfs import files

@@ -1,7 +1,5 @@
 """One upload: the difference between what is shared with a team and what its server has."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """A project and its team: join and leave, and decide what of its sessions is shared."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable

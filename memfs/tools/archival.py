@@ -1,7 +1,5 @@
 """Tool calls on the archive and on past conversations: insert a passage, search both."""
 
-from __future__ import annotations
-
 from memfs.core import parts
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text

@@ -1,7 +1,5 @@
 """Checks the arguments of a call against a tool's parameters, and converts them."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Annotated, Any, Literal

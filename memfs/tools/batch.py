@@ -1,7 +1,5 @@
 """Batches of tool calls: one after the other, or all or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from memfs.core.errors import MemfsError

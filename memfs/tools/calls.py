@@ -1,7 +1,5 @@
 """Runs a tool call: checks it, calls the tool, and words errors for a model."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """Tool calls on core memory: the blocks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import assert_never

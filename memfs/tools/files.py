@@ -4,8 +4,6 @@ The files are the blocks: /memories/human.md is the block `human`. Replies and e
 wording of the memory tool's reference; errors of memfs alone have their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from memfs.core import label

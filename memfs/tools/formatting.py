@@ -1,7 +1,5 @@
 """Formats search results for a model: numbered, with dates and reasons, in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

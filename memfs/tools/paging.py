@@ -1,7 +1,5 @@
 """Tool calls that page memory out and in, for a model that manages its own window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from memfs import hosts

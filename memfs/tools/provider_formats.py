@@ -1,7 +1,5 @@
 """The providers' formats of tools, calls and results; a call is answered in its own format."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The tool that reads one thing: a block, a passage, or a page of a session."""
 
-from __future__ import annotations
-
 import difflib
 
 from memfs.core import label as labels

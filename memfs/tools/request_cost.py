@@ -1,7 +1,5 @@
 """What memfs puts into each request of an assistant: its parts, and the tokens of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -85,7 +83,7 @@ def measure_request(place: Place, home: str, host: str = "", window: int = 0) ->
         wiring = _find_wiring(known, home, place)
         found = _list_host_parts(place, known, *wiring)
         if known.ADDS and wiring[1]:
-            parts.append(RequestPart(f"what {known.TITLE} adds for a server", 0, known.ADDS))
+            parts.append(RequestPart(f"text that {known.TITLE} adds for a server", 0, known.ADDS))
     else:
         budget = window_budget.load_budget(config.load(place), window)
         found = _list_agent_parts(place, budget)
@@ -119,7 +117,7 @@ def _list_host_parts(
         listed = registry.offer_tools(ToolContext("", chosen=place)).listed
         if not host.IS_SILENT:
             yield f"{len(listed)} tools", "\n".join(map(_define, listed)), ""
-        yield "what the server says of its tools", catalog.INSTRUCTIONS, ""
+        yield "the server's instructions", catalog.INSTRUCTIONS, ""
     if has_plugin:
         yield "names of the plugin's skill and command", "\n".join(_list_skills()), ""
     for group in host.READS if place.project else ():

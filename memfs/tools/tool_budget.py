@@ -3,8 +3,6 @@
 The tools that memory is managed with stay whole in any window.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

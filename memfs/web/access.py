@@ -6,8 +6,6 @@ whoever listens on any other port. So the cookie is sent to one folder of addres
 name nobody else knows; and both are wanted.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import os

@@ -4,8 +4,6 @@ HTML in a message is text, pictures are links, and links lead to addresses of th
 alone. Headings are no headings of the page.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Serves the page on this machine alone, until it is stopped or nobody has looked for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

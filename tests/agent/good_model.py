@@ -1,7 +1,5 @@
 """A model that manages memory well: it makes the calls of `good_model.yaml`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ruamel.yaml import YAML

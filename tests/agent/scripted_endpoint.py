@@ -1,7 +1,5 @@
 """An OpenAI-compatible endpoint on loopback that answers by a rule, and remembers what it was asked."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Models behind a command: what they are given, and how their calls are read."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

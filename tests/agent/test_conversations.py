@@ -1,7 +1,5 @@
 """Conversations as files, with what is wrong in one; what is missed in the memory after one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

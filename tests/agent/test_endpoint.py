@@ -1,7 +1,5 @@
 """What a user is told when an endpoint cannot be used, and what is tried before."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Models that err, led through whole conversations: each row is a way to err that was seen."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whole evaluations, by the command, against models that manage memory well and badly."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterable, Mapping

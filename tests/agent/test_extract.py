@@ -1,7 +1,5 @@
 """Facts from a model: held against the schema, with their sources; rules where it fails."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

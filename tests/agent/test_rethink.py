@@ -1,7 +1,5 @@
 """A tidier text for a block, from a model or without duplicate lines."""
 
-from __future__ import annotations
-
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit

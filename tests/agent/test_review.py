@@ -1,7 +1,5 @@
 """Sessions that a model reviews and reflects on."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

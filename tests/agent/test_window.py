@@ -1,7 +1,5 @@
 """Main context: its order, what is evicted from it, and that a kill loses nothing."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

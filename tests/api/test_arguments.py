@@ -1,7 +1,5 @@
 """Arguments that are not allowed: errors of memfs that name what is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path

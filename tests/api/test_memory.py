@@ -1,7 +1,5 @@
 """The Python door."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

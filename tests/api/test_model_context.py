@@ -1,7 +1,5 @@
 """The context and the review of a program with a model of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import memfs

@@ -1,7 +1,5 @@
 """Transcripts, sessions, facts, exports, imports and data sources in Python."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

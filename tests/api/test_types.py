@@ -1,7 +1,5 @@
 """The names and types of the package: what signatures use is there, and a user's checker agrees."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import inspect

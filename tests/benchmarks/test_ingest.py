@@ -1,7 +1,5 @@
 """`benchmarks.ingest`: its set is read by us as by the floor, and its figures are shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Figures are well-formed, show what they are given, and cover nothing."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What must not come back, on a few beliefs of our own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

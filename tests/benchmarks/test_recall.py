@@ -1,7 +1,5 @@
 """Whether the answer reaches the prompt, measured end to end on scenarios."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The retrieval benchmark: what search finds, and what it is held against."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is told as a standing rule is one, and most of the stated ones are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

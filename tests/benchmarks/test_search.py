@@ -1,7 +1,5 @@
 """The search benchmark, as small as it can be."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The measurement of starts runs, and holds each process against its floor."""
 
-from __future__ import annotations
-
 from benchmarks import start
 
 

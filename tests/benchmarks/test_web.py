@@ -1,7 +1,5 @@
 """`benchmarks.web` asks the real page."""
 
-from __future__ import annotations
-
 from benchmarks import web
 
 

@@ -1,7 +1,5 @@
 """`memfs archive`: passages are kept, listed, changed and removed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

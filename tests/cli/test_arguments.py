@@ -1,7 +1,5 @@
 """Any text may be an argument: one that begins with a hyphen is a text, and no option."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the shell completes from what is stored here."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is told where a disk is full or may not be written, and where nobody reads the output."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

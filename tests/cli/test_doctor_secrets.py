@@ -1,7 +1,5 @@
 """`memfs doctor --secrets`, as a person reads it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`memfs export` and `memfs import`, as a person reads them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The flow of past sessions, on the screen."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

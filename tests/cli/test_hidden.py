@@ -1,7 +1,5 @@
 """Names and texts of others neither hide nor forge anything on a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

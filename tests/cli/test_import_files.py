@@ -1,7 +1,5 @@
 """`memfs import` of what other tools keep, as a person reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

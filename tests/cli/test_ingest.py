@@ -1,7 +1,5 @@
 """What `memfs ingest` says: everything of a machine, a project, or nothing at all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -146,10 +144,10 @@ def test_a_dry_run_names_what_would_be_read(full: Path, home: Path, memfs: Run) 
     for number in range(7):
         hold(home, full, f"s{number}", 1)
     lines = memfs("ingest", "--dry-run", "--all").err.splitlines()
-    assert lines[0] == "~/shop/.agent-memory: what is new of 9 files would be read"
+    assert lines[0] == "~/shop/.agent-memory: new messages of 9 files would be read"
     assert f"    ~/.claude/projects/{slug}/a.jsonl" in lines
     assert "    … and 4 more; --json names all" in lines
-    assert "~/.agent-memory: what is new of 1 file would be read" in lines
+    assert "~/.agent-memory: new messages of 1 file would be read" in lines
     folder = str(home / ".claude/projects")
     [found] = json.loads(memfs("ingest", "--dry-run", "--json", folder).out)
     assert found["store"] == f"{full}/.agent-memory"

@@ -1,7 +1,5 @@
 """`memfs install`, `memfs uninstall` and `memfs init -y`: where they write, and what they say."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`memfs install codex --trust`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Ctrl-C while something takes long."""
 
-from __future__ import annotations
-
 import signal
 
 import click

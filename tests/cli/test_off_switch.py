@@ -1,7 +1,5 @@
 """`enabled: false` keeps hooks, tools and the service still; each layer can say it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The line that shows how far something is: on terminals only, and gone afterwards."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """`memfs last`: what the assistant was given at the last prompts, and why."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

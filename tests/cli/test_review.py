@@ -1,7 +1,5 @@
 """`memfs review`: the one list of things to decide; a key or a command accepts or dismisses each."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

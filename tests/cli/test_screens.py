@@ -1,7 +1,5 @@
 """Whole screens, as a person reads them."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

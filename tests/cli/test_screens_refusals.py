@@ -1,7 +1,5 @@
 """Whole screens of commands that are refused."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`memfs search` shows where a hit stands in a data source, and the lines around it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

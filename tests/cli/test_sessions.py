@@ -1,7 +1,5 @@
 """`memfs session`: what was recorded is listed, shown, rated and forgotten."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`memfs source`: sources are added, listed, shown, indexed and removed."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -82,7 +80,7 @@ def test_ones_own_is_for_all_projects(memfs: Run, docs: Path, home: Path) -> Non
 
 def test_what_is_not_allowed_is_said(memfs: Run, docs: Path) -> None:
     assert memfs("source", "add", "docs", "/usr").err == (
-        "error: /usr is outside of the project, whose configuration others share\n"
+        "error: /usr is outside of the project, and others share the project's configuration\n"
         "hint: memfs source add --user puts it into your own\n"
     )
     assert memfs("source", "add", "docs", "gone").err.startswith(

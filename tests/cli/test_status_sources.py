@@ -1,7 +1,5 @@
 """`memfs status` counts data sources, and says which are out of date."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`memfs sync`, as a person or a build reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

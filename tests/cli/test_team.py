@@ -1,7 +1,5 @@
 """`memfs team`: a member joins, sees what is to go, shares it, and takes it back."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

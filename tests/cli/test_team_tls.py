@@ -1,7 +1,5 @@
 """A server whose certificate is wrong is told nothing, by any command, and each says why."""
 
-from __future__ import annotations
-
 import json
 import socket
 import ssl

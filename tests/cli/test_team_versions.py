@@ -1,7 +1,5 @@
 """A server that speaks another version of the protocol: each command says what to update."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`memfs trust` is for people."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

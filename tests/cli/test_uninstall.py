@@ -1,7 +1,5 @@
 """`memfs uninstall`, of all assistants at once, and of everything."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -4,8 +4,6 @@ They are kept in `screens/`. To record them anew after a wanted change, and look
 `MEMFS_TEST_RECORD=1 python -m pytest tests/cli/test_whole_screens.py -n 0`.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """One context from what was found."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Cluttered blocks, made tidy by rules."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

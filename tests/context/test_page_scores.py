@@ -1,7 +1,5 @@
 """Which parts of a block leave first, and what becomes of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypedDict
 

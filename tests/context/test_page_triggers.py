@@ -1,7 +1,5 @@
 """When paging is due."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.context import page_scores

@@ -1,7 +1,5 @@
 """One line for the person: at a start, at a prompt that was given something, after an edit."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

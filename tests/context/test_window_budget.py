@@ -1,7 +1,5 @@
 """The budget of a window, and texts that are cut to it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What the tests of the core share: blocks from texts, and texts as people (mis)write them."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from memfs.core import brief_layout, yaml_edit

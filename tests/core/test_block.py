@@ -1,7 +1,5 @@
 """A block: its values, and the defaults where its file says nothing or something wrong."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Mending: what is broken is put right once, values stay, and nothing else changes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The states of a block, and lines of it that contradict each other."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

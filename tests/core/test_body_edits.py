@@ -1,7 +1,5 @@
 """The edit engine: what each operation does, what it refuses, and in which words."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Text inside a block or a reply cannot imitate the frame around it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The brief, the changes and the hits: their exact text, their budget, and their frame."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts that are not UTF-8 are told from those that are, and read."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

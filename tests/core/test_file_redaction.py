@@ -1,7 +1,5 @@
 """Secrets in whole files: every form is looked through, and only what is secret goes."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

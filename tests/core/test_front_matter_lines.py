@@ -1,7 +1,5 @@
 """Front matter by its lines: what can be told counts, and a missing fence is known by its keys."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

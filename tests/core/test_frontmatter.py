@@ -1,7 +1,5 @@
 """Splitting a block file loses nothing; the strict reader reads as ruamel.yaml does, or not."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A text is cut at its headings: nothing is lost, and no part is too long."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

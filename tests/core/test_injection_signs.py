@@ -1,7 +1,5 @@
 """What may steer an assistant, and what nobody would see, is shown; honest text stays as it is."""
 
-from __future__ import annotations
-
 import ast
 import unicodedata
 

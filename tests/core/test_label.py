@@ -1,7 +1,5 @@
 """Labels: what is one, and what people and agents may type for it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Times as people read them: one zone, and it is named."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Merging block files: what either side wrote is in the result, and the file stays a block."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -1,7 +1,5 @@
 """What git leaves of block files in two clones, without our driver, is resolved."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

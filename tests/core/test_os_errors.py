@@ -1,7 +1,5 @@
 """Refusals of the system, whichever library names them: what happened, where, and what to do."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

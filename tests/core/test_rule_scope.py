@@ -1,7 +1,5 @@
 """Globs of files and commands, and the commands of a shell line."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

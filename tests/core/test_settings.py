@@ -1,7 +1,5 @@
 """Settings: layers over defaults; a wrong type is as good as nothing."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The part of a text that shows why it was found, and where a chunk of a source stands."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Texts that read alike, whichever way their characters are spelled, and patterns in them."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from collections.abc import Callable

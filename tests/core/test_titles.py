@@ -1,7 +1,5 @@
 """The title of a session: what its first prompt asks, in a line."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

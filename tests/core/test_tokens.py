@@ -1,7 +1,5 @@
 """Token counts without a tokenizer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

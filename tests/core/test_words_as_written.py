@@ -1,7 +1,5 @@
 """What an author wrote into front matter is text: no number, no comment, no word of YAML's."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

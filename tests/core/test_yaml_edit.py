@@ -1,7 +1,5 @@
 """Writing front matter: only what is named changes; and what the full reader makes of texts."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest
@@ -246,7 +244,7 @@ def test_reading_never_fails_and_never_warns(text: str) -> None:
         ("text\n", "front matter is a str, not a mapping"),
         ("# nothing\n", {}),
         ("2: a\ntrue: b\nc: {2026-01-01: d}\n", {"2": "a", "True": "b", "c": {"2026-01-01": "d"}}),
-        (f"a0: &a0 [{'x, ' * 8}]\n{ALIASES}", "front matter holds too many values"),
+        (f"a0: &a0 [{'x, ' * 8}]\n{ALIASES}", "front matter has too many values"),
     ],
 )
 def test_what_is_read(text: str, found: object) -> None:

@@ -9,8 +9,6 @@ scripts tell time in marks, so that the same text makes the same bytes, without 
 It needs what the extra `docs` names, for the terminal, and a `memfs` on the PATH.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import pty

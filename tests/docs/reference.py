@@ -5,8 +5,6 @@
 writes `docs/reference/`. A test fails while what stands there is anything else.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

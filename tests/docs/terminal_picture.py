@@ -4,8 +4,6 @@ Each row is in it once, as text. Style sheets alone move it, and where they do n
 less motion, a program draws a still) it shows the end. It names no address and no font of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree as ET

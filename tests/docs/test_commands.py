@@ -4,8 +4,6 @@ A command is parsed: those in `sh` fences whole, those that a sentence names as 
 `test_walkthroughs.py` runs the former.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The examples of the documentation in Python, YAML and Markdown, run or read as they are printed."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

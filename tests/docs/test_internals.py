@@ -1,7 +1,5 @@
 """The walks of internals.md are what the program does: each step is called, in this order."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

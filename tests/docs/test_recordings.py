@@ -3,8 +3,6 @@
 That they are what the program shows today is for `.ci/run` (`tests/docs/recordings.py`).
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reference says what the program does."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.docs.reference import FOLDER, make_pages

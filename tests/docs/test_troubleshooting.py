@@ -1,7 +1,5 @@
 """The messages that the page of troubleshooting quotes are printed by the program."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

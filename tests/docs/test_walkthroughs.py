@@ -3,8 +3,6 @@
 Those of docs/team.md are run by tests/team/test_page.py, which has a PostgreSQL.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page of the documentation, its commands run one after the other as a reader types them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

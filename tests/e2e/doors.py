@@ -4,8 +4,6 @@ Every program leaves a mark, a file of the door's name; so does what git writes 
 `OPENED`, for the test that the doors are none that are only painted on.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

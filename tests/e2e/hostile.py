@@ -1,7 +1,5 @@
 """A repository that means harm: everything that its maker can put into a clone."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 A case is a clone, a home and what is outside of both. All of it is put back before each run.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """memfs as a user and a host run it: commands, hooks, the MCP server, a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

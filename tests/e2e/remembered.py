@@ -1,7 +1,5 @@
 """Past sessions of a project, and prompts of later ones, each with what must reach it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a developer asks weeks later is answered by the hook alone, with the real program."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`memfs demo`, which the README begins with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A repository's configuration, attributes and hooks run nothing, whatever memfs is asked."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The first Ctrl-C ends every command, wherever it is: nothing is half-written, nobody is left."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

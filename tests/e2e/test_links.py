@@ -9,8 +9,6 @@ Run by default: in a trusted clone, every door with links at all places of one d
 with a link at every place alone; `-m links` runs all combinations, one link each.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No door lets a secret into memory: it is in no file but those that an editor wrote."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

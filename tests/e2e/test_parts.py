@@ -1,7 +1,5 @@
 """A part that can be left out: with its folder gone, everything else works and says so."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

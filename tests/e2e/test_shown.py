@@ -1,7 +1,5 @@
 """What is trusted was shown: every file of a store that reaches a model stood on the screen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Files of strangers that are none, too large or too many keep nobody waiting."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What comes from strangers can do nothing: each attack that was seen, with the real program."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

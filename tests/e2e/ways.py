@@ -1,7 +1,5 @@
 """Every door of memfs in this process: its commands, the events of hosts, the tools of a model."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

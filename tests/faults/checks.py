@@ -1,7 +1,5 @@
 """What must hold of blocks and journal after any fault."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Edits are stopped everywhere in each run of the suite, all other operations in a thorough one.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Export and import, interrupted anywhere: old or new, never half; import again finishes it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every edit, interrupted everywhere: it is there wholly or not at all, and all before it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Indexing, interrupted anywhere: the next run has each document once, with its vector."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """`memfs ingest`, killed at any moment and run again: in the end as if nobody had killed it."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Another embedding model, interrupted anywhere: a whole one is searched, and the next run ends it."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Redacting what is kept, interrupted anywhere: run again, it is finished, and nothing else is lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

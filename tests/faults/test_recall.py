@@ -1,7 +1,5 @@
 """Ingestion, interrupted anywhere: each message is kept whole, and once; none is lost again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Faults on top of faults, and edits that reach over two stores or two worktrees."""
 
-from __future__ import annotations
-
 import copy
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What else is kept: stores, passages, sessions, other people's settings, interrupted anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The world that faults happen in: a home and a repository, which can be put back as they were."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a variable names is not believed where a project may have set it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Processes of this Python get no more than they need, and are found by nothing a project sets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

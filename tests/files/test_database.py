@@ -1,7 +1,5 @@
 """Databases of other programs: nothing is written beside them, and all that is in them is read."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """No link is followed below a store: not in any part of a path, not one put there meanwhile."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import Counter

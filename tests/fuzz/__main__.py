@@ -4,8 +4,6 @@ What was found is told, and its cases are left in `--keep`; those that were mend
 `tests/fuzz/cases`, and run by the suite.
 """
 
-from __future__ import annotations
-
 import argparse
 import secrets
 import sys

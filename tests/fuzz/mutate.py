@@ -1,7 +1,5 @@
 """Bytes that were valid, broken as disks, editors and people who mean harm break them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Cases that were found once, and mended: run again, and each target's own samples with them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A home, a project with something in all that memfs keeps, and a folder that nobody may touch."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The hook as the host calls it: a process with JSON on stdin."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The launcher asks the service of its user, takes its answer whole, and else does the work."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The hook as the host calls it: a process with JSON on stdin, exit 0 whatever happens."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -23,6 +21,7 @@ from tests.hook.calls import answer, call, log, payload, start
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURES = ROOT / "tests/hosts/fixtures/claude"
+COMMAND = [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"]
 
 
 @pytest.mark.usefixtures("place")
@@ -131,11 +130,8 @@ def test_an_unknown_event_and_one_without_session_are_no_failures(repo: Path) ->
 
 @pytest.mark.usefixtures("place")
 def test_a_reply_that_did_not_arrive_was_not_shown(repo: Path) -> None:
-    command = [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            command, input=start(repo), stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run(COMMAND, input=start(repo), stdout=full, stderr=-1, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert len(log(repo)) == 1
     out, _ = call(payload(repo, "UserPromptSubmit", prompt="hello"))
@@ -154,13 +150,7 @@ def test_a_folder_that_is_gone_is_no_failure(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("place")
 def test_the_host_can_write_a_huge_prompt_to_the_end(repo: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=repo,
-    )
+    process = subprocess.Popen(COMMAND, stdin=-1, stdout=-1, stderr=-1, cwd=repo)
     assert process.stdin
     process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 12_000_000))  # no EPIPE
     out, err = process.communicate(timeout=30)

@@ -1,7 +1,5 @@
 """What a hook call leaves behind for `memfs doctor`: that it ran, and for how long."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

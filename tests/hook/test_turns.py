@@ -1,7 +1,5 @@
 """What is kept of a turn when it ends: its transcript is read, or word is left to read it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -12,29 +10,15 @@ from memfs.search.lexical import TextIndex
 from memfs.search.request import Filter
 from memfs.store import lock, spool
 from memfs.store.blocks import Place
-from tests.hook.calls import call, log, payload
+from tests.hook.calls import answer, call, log, payload
 from tests.hosts.transcript_lines import assistant, user
 
 
 def transcript(repo: Path, folder: Path) -> Path:
     path = folder / "11111111-2222-3333-4444-555555555555.jsonl"
-    lines = [
-        {
-            "type": "user",
-            "uuid": "u1",
-            "message": {"role": "user", "content": "indent the gopher with tabs"},
-        },
-        {
-            "type": "assistant",
-            "uuid": "a1",
-            "message": {
-                "role": "assistant",
-                "content": [{"type": "text", "text": "Done, the gopher has tabs."}],
-            },
-        },
-    ]
-    common = {"sessionId": path.stem, "cwd": str(repo), "timestamp": "2026-05-03T09:00:00.000Z"}
-    path.write_text("".join(json.dumps({**line, **common}) + "\n" for line in lines))
+    common = {"sessionId": path.stem, "cwd": str(repo)}
+    asked = user("indent the gopher with tabs", "u1", **common)
+    path.write_bytes(asked + assistant("Done, the gopher has tabs.", "a1", **common))
     return path
 
 
@@ -68,9 +52,9 @@ def test_a_turns_end_hands_over_to_the_next_session(
 
 def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
-    assert call(stop(repo, path)) == (b"", b"")
-    out, _ = call(payload(repo, "UserPromptSubmit", prompt="x"))  # the brief, for this session
-    out, _ = call(payload(repo, "UserPromptSubmit", prompt="should the gopher have tabs?"))
+    assert answer(stop(repo, path)) == b""
+    out = answer(payload(repo, "UserPromptSubmit", prompt="x"))  # the brief, for this session
+    out = answer(payload(repo, "UserPromptSubmit", prompt="should the gopher have tabs?"))
     assert (
         "indent the gopher with tabs" in json.loads(out)["hookSpecificOutput"]["additionalContext"]
     )
@@ -84,11 +68,11 @@ def test_an_answer_that_is_written_after_the_turns_end_is_read_by_the_next_searc
     path = transcript(repo, tmp_path)
     asked, answered = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(asked)
-    call(stop(repo, path))
+    answer(stop(repo, path))
     path.write_bytes(asked + answered)
     assert found(place, "Done") == ["Done, the gopher has tabs."]
     assert spool.list_notes(place.home) == []
-    call(stop(repo, path))
+    answer(stop(repo, path))
     assert spool.list_notes(place.home) == [], "the answer is there"
 
 
@@ -97,11 +81,11 @@ def test_what_was_said_before_the_answer_is_not_taken_for_it(
 ) -> None:
     path = transcript(repo, tmp_path)
     before = path.read_bytes()
-    call(stop(repo, path, last_assistant_message="The badger, too."))
+    answer(stop(repo, path, last_assistant_message="The badger, too."))
     said = {"sessionId": path.stem, "cwd": str(repo)}
     path.write_bytes(before + assistant("The badger, too.", "a2", **said))
     assert found(place, "badger") == ["The badger, too."]
-    call(stop(repo, path, last_assistant_message="\nThe badger, too. \n"))
+    answer(stop(repo, path, last_assistant_message="\nThe badger, too. \n"))
     assert spool.list_notes(place.home) == []
 
 
@@ -111,7 +95,7 @@ def test_a_turn_of_which_nothing_is_written_yet_is_read_by_the_next_search(
     path = transcript(repo, tmp_path)
     whole = path.read_bytes()
     path.unlink()
-    assert call(stop(repo, path)) == (b"", b"")
+    assert answer(stop(repo, path)) == b""
     path.write_bytes(whole)
     assert len(found(place, "gopher tabs")) == 2
     assert log(repo) == []
@@ -131,15 +115,15 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
         assert index
         return len(index.search(index.term_query("kind", "message"), 10))
 
-    call(said("zero", "lemon curd"))
+    answer(said("zero", "lemon curd"))
     with lock.hold_lock(place.home, name=lock.INDEX):
-        call(said("one", "marmalade sandwiches"))
+        answer(said("one", "marmalade sandwiches"))
     assert messages() == 2
-    call(said("two", "ginger biscuits"))
+    answer(said("two", "ginger biscuits"))
     assert messages() == 6
     assert spool.list_notes(place.home) == []
     shutil.rmtree(place.home.index)
-    call(said("three", "elderflower cordial"))
+    answer(said("three", "elderflower cordial"))
     assert messages() == 8, "an index that was lost is made whole"
 
 
@@ -147,7 +131,7 @@ def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> N
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     path = transcript(repo, tmp_path)
     path.write_text(path.read_text().replace("with tabs", f"with {token} <private>psst</private>"))
-    call(stop(repo, path))
+    answer(stop(repo, path))
     [kept] = [text for text in found(place, "indent gopher") if text.startswith("indent")]
     assert kept.startswith("indent the gopher with [redacted:github")
     for file in Path(place.home.local).rglob("*"):
@@ -159,10 +143,7 @@ def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> N
 
 def test_a_sessions_end_only_leaves_word(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
-    assert call(payload(repo, "SessionEnd", transcript_path=str(path), reason="other")) == (
-        b"",
-        b"",
-    )
+    assert answer(payload(repo, "SessionEnd", transcript_path=str(path), reason="other")) == b""
     assert place.project
     assert len(list(Path(place.project.local, "inbox").iterdir())) == 1
     assert not Path(place.project.local, "recall").exists()
@@ -171,8 +152,8 @@ def test_a_sessions_end_only_leaves_word(place: Place, repo: Path, tmp_path: Pat
 
 
 def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> None:
-    assert call(payload(repo, "Stop", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
-    assert call(payload(repo, "SessionEnd", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
+    assert answer(payload(repo, "Stop", transcript_path="/nowhere/x.jsonl")) == b""
+    assert answer(payload(repo, "SessionEnd", transcript_path="/nowhere/x.jsonl")) == b""
     assert found(place, "anything at all") == []
     assert log(repo) == []
 
@@ -180,7 +161,7 @@ def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> No
 def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
     with lock.hold_lock(place.home, name=lock.INGEST):
-        assert call(stop(repo, path)) == (b"", b"")
+        assert answer(stop(repo, path)) == b""
     assert [note[2] for note in spool.list_notes(place.home)] == [str(path)]
     assert len(found(place, "gopher tabs")) == 2
     assert log(repo) == []

@@ -1,7 +1,5 @@
 """An assistant as the tests meet it: what it needs, and what it calls our tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """All assistants that are run, found by their modules: `*_cli.py` with an `ASSISTANT`."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Final, cast

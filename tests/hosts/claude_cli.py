@@ -1,7 +1,5 @@
 """Claude Code: a headless prompt, a conversation of several, its sessions and compactions."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

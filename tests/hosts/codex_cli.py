@@ -1,7 +1,5 @@
 """Codex. Its own configuration stays free: what the harness sets, it says on the command line."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Iterator, Sequence

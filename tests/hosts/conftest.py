@@ -1,7 +1,5 @@
 """Collects what the tests show of each assistant, for `--matrix FILE` (see `matrix`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

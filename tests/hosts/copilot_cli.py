@@ -1,7 +1,5 @@
 """Copilot CLI, with a model of its user's own: no login, all of it said in variables."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Final

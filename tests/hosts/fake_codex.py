@@ -1,7 +1,5 @@
 """A program that answers as Codex's app server does, and keeps what its user trusts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

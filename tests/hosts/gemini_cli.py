@@ -1,7 +1,5 @@
 """Gemini CLI. A project's settings stay free: what the harness needs is added to the user's."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Grok Build, with a model of its user's own: its configuration stays free, a variable adds to it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -10,8 +10,6 @@ No install script is run and no launcher is needed: where a package holds a prog
 it is called itself. One prefix holds all, or each has one of its own in MEMFS_HOSTS_DIR.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

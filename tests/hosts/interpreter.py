@@ -1,7 +1,5 @@
 """A Python of its own for the hooks of a project, which can be taken away, fail, or hang."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

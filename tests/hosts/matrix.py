@@ -10,8 +10,6 @@ A test says by `pytest.mark.behaviour` what it shows of the assistant that is it
 footnote. A cell is "yes" if every test that shows it passed, and nothing else writes a cell.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping

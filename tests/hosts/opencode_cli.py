@@ -1,7 +1,5 @@
 """opencode. The user's and the project's configuration stay free: the harness has a variable."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

@@ -7,8 +7,6 @@ service at hand. Each in turn is given a prompt, and the time until the model is
 Markdown.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -10,8 +10,6 @@ Code, Codex and Copilot CLI (`.claude-plugin/`, `hooks/`), and that of Cursor (`
 hooks in `com.cursor/`). It has no `plugin.json`: beside one, Codex runs no hooks (0.169).
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

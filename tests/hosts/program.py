@@ -7,8 +7,6 @@ the server and the assistants in a network namespace that has only loopback:
     unshare -n sh -c 'ip link set lo up && exec python -m pytest -m host tests/hosts'
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """A project with a store, for tests with a real assistant: the console script itself serves it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Qwen Code. A project's settings stay free: what the harness needs, it says in variables."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -6,8 +6,6 @@ The versions stand in `versions.json` and nowhere else. After tests that pass, t
 documentation are made anew; where some fail, the versions stay raised, so that one can mend it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

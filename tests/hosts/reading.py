@@ -1,7 +1,5 @@
 """How any host's transcripts are tested: growing files, and files with odd JSON in them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The Agent Client Protocol, which editors speak, is that; Codex has its own (`codex app-server`).
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from itertools import count

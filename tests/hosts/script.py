@@ -1,7 +1,5 @@
 """What a scripted model says, whatever the wire it is said on."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias, cast

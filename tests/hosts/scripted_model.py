@@ -8,8 +8,6 @@ path of a request chooses it. Streams and whole replies come from the same scrip
     assert "remembered" in "\n".join(texts(model.requests[0]))
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What memfs does in each of the real assistants, in a session of several prompts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time
@@ -324,4 +322,34 @@ def test_a_session_that_moves_is_of_the_project_it_began_in(
     assert host is CLAUDE or {"and the next zeppelin?", "The next zeppelin, too."} <= said
     elsewhere = json.loads(project.memfs("search", "zeppelin", "--json", cwd=there))["hits"]
     assert not [hit for hit in elsewhere if hit["kind"] == "message"]
+    assert project.log() == ""
+
+
+# The lines for the person: no model reads them, and people do.
+LINES = (
+    "memfs: 3 blocks",
+    "memfs: recalled 1 passage (memfs last)",
+    "memfs: saved to human: Likes teal; undo: memfs undo human",
+)
+# What a headless run prints of them; Codex has them as warnings in its own protocol, opencode as
+# toasts, Copilot and Grok show none.
+FLAGS = {"claude": ("--output-format", "stream-json", "--verbose")}
+SHOWN = {"claude": LINES[1:], "gemini": LINES, "qwen": LINES[2:]}
+
+
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
+def test_a_person_is_told_and_no_model(tmp_path: Path, host: Assistant) -> None:
+    project = Project(tmp_path)
+    host.install(project, "--user", found=True)
+    project.memfs("archive", "add", "The shop listens on port 8080.")
+    project.memfs("search", "shop")  # makes the index
+    with ScriptedModel([host.call(label="human", content="Likes teal"), "8080."]) as model:
+        asked = ("on which port does the shop listen?", *host.args, *FLAGS.get(host.name, ()))
+        done = host.start(project, model).run(*asked)
+    assert done.code == 0, done.stderr
+    read = json.dumps(model.requests, ensure_ascii=False)
+    assert "done: 'human' is at version" in read
+    assert not [line for line in LINES if line.removeprefix("memfs: ") in read]
+    printed = done.stdout + done.stderr
+    assert not [line for line in SHOWN.get(host.name, ()) if line not in printed]
     assert project.log() == ""

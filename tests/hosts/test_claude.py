@@ -1,7 +1,5 @@
 """memfs in the real Claude Code: what the model is sent, and what is remembered of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.hosts import claude_transcript, settings
+from tests.e2e import remembered
 from tests.hosts.claude_cli import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
@@ -112,23 +111,6 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(proj
     assert "memfs trust" in first.stdout
     assert "The build runs on ZEPHYR-9." in everything(model.requests[1])
     assert project.log() == ""
-
-
-@pytest.mark.behaviour("tools", host="claude")
-def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(project: Wired) -> None:
-    given = {"label": "human", "content": "Favourite colour: teal"}
-    append = ToolUse("mcp__memfs__core_memory_append", given)
-    with ScriptedModel([append, "Noted."]) as model:
-        assert project.claude(model).run("I like teal").code == 0
-        assert "Memory tools: core_memory_append, " in everything(model.requests[0])
-        assert "mcp__memfs__memory_search" in json.dumps(model.requests[0])
-        assert "done: 'human' is at version 2" in everything(model.requests[1])
-        project.claude(model).run("hello again")
-        assert "Favourite colour: teal" in everything(model.requests[2])
-    entry = json.loads(project.memfs("log", "human", "--json"))[0]
-    assert (entry["actor"], entry["host"]) == ("agent", "claude")
-    (session,) = {path.stem for path in project.claude(model).transcripts()[:1]}
-    assert entry["session"] == session
 
 
 def test_a_server_that_the_project_names_is_used_once_its_user_trusts_the_folder(
@@ -337,3 +319,14 @@ def test_the_first_prompt_is_answered_before_the_server_is_connected(project: Wi
     with ScriptedModel(["One."]) as model:
         project.claude(model).run("what does the zephyr gateway listen on?")
     assert "because of the firewall" in json.dumps(model.requests[-1])
+
+
+def test_what_was_decided_in_past_sessions_is_in_the_request(project: Wired) -> None:
+    remembered.write(project.home, project.repo)
+    project.memfs("ingest")
+    for prompt, answer in remembered.ANSWERS.items():
+        with ScriptedModel(["I know."]) as model:
+            assert project.claude(model).run(prompt).code == 0
+        sent = everything(model.requests[0])
+        assert [each for each in answer if each not in sent] == [], prompt
+    assert project.log() == ""

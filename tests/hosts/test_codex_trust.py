@@ -1,7 +1,5 @@
 """Codex's trust in our hooks, against a program that answers as its app server does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

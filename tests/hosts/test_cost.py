@@ -1,7 +1,5 @@
 """What `memfs status` says that it puts into a request, against what the real assistants send."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

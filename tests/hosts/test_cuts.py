@@ -1,7 +1,5 @@
 """What is cut has no secrets any more: of one that a cut goes through nothing is kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -7,8 +7,6 @@ of Claude Code, Devin, Grok, Kilo and Qwen were sent; Cursor's and VS Code's are
 `MEMFS_TEST_RECORD=1 python -m pytest tests/hosts/test_events.py -n 0` writes what is read now.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Gemini's transcripts: records that replace each other, in folders that name a project or hash it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The harness itself, proven on the real Claude Code with hooks that only print a word."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """JSON of people: what is not to be changed keeps its bytes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -112,7 +110,7 @@ def test_only_what_has_to_change_does(text: str, wanted: object, after: str) -> 
         ('{"a" 1}', "a colon was expected"),
         ("{a: 1}", "a name in quotes was expected"),
         ("[1 2]", r"a comma or \] was expected"),
-        ("{} {}", "something stands behind the end"),
+        ("{} {}", "there is text after the end"),
         ('{"a": /* open', "a value was expected"),
         ('{"a": nope}', "in line 1"),
         ("[" * 100_000, "more than 100 levels"),

@@ -1,7 +1,5 @@
 """How lines of transcripts are read, with those of Claude Code: broken, hostile, huge."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions that are Markdown: Aider's history, Cursor's exports, SpecStory's files."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A section of ours in somebody's file: in and out again, and not a byte beside it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

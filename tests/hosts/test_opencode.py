@@ -1,7 +1,5 @@
 """opencode's sessions: from its database while it writes, and from exports."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Our plugin in the real opencode: what it adds to requests, what it refuses, when it begins anew."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

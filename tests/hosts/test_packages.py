@@ -1,7 +1,5 @@
 """The packages for assistants and registries: current, and valid by what each publishes of its form."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The plugin for Claude Code, Codex and Copilot in use, and what `packages.py` takes it from."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Reviews in real assistants: once, after five prompts, never again; and MemGPT's own example."""
 
-from __future__ import annotations
-
 import sys
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """Blocks about files and commands in real assistants: given once, enforced where they are trusted."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

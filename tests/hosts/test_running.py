@@ -1,7 +1,5 @@
 """Which assistant started us, by what it tells in variables; the values are those of real ones."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The scripted model by itself: the same script, asked for and read on each wire."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

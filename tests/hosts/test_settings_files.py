@@ -1,7 +1,5 @@
 """Other people's settings files: what install writes, what uninstall leaves, what it never touches."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Settings files that nobody thought of: in and out again, nothing of theirs is lost or moved."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path
@@ -27,11 +25,11 @@ SHIPPED = {
 }
 COMMENTS = ("// a comment", "/* another, {\n */")
 EVENTS = st.sampled_from(["SessionStart", "Stop", "stop", "BeforeAgent", "Other"])
-ENTRY = st.fixed_dictionaries(
-    {"command": st.sampled_from(["x", "y z"])}, optional={"timeout": VALUE}
-)
-GROUP = ENTRY | st.fixed_dictionaries(
-    {"hooks": st.lists(ENTRY, max_size=2)}, optional={"matcher": st.just("m")}
+COMMAND = st.sampled_from(["x", "y z", "memfs_hook", "hook.py claude", ""])
+ENTRY = st.fixed_dictionaries({"command": COMMAND}, optional={"timeout": VALUE})
+ODD = ENTRY | VALUE | st.fixed_dictionaries({"command": VALUE})
+GROUP = ODD | st.fixed_dictionaries(
+    {"hooks": st.lists(ODD, max_size=2) | VALUE}, optional={"matcher": st.just("m")}
 )
 NAMES = st.lists(st.sampled_from(["a", "mcp__a", "b"]), max_size=3)
 SETTINGS = st.fixed_dictionaries(
@@ -185,3 +183,38 @@ def test_any_toml(place: Place, text: str, added: list[str], below: str, later: 
     assert loads(left) == {**value, **loads(more)}
     assert left.startswith(text)
     assert left.rstrip().endswith(more.strip())
+
+
+TABLE = '[servers.ours]\ncommand = "x"\nargs = ["[y]"]\n'
+
+
+def test_what_its_user_added_to_our_table_stays_when_it_is_replaced() -> None:
+    added = "wait = 9\n[servers.ours.env]\nA = 'b'\n"
+    after = toml_edit.put_table(
+        toml_edit.put_table("", TABLE) + added + "\n[other]\n", TABLE.replace('"x"', '"z"')
+    )
+    ours = {"command": "z", "args": ["[y]"], "wait": 9, "env": {"A": "b"}}
+    assert tomllib.loads(after) == {"servers": {"ours": ours}, "other": {}}
+    assert tomllib.loads(toml_edit.remove_table(after, TABLE)) == {"other": {}}
+
+
+@pytest.mark.parametrize("text", [TABLE, f"{toml_edit.MARK}\n\n{TABLE}", f"# mine\n{TABLE}"])
+def test_a_table_without_our_mark_is_not_ours(text: str) -> None:
+    assert not toml_edit.has_table(text, TABLE)
+    assert toml_edit.remove_table(text, TABLE) == text
+
+
+def test_values_over_lines_and_tables_below_ours_are_what_they_are() -> None:
+    """Of ours, one is written over lines; keys of a table below it are named like ours."""
+    mine = TABLE.replace('["[y]"]', '[\n  "[old]",\n  "command = 2",\n]')
+    added = 'long = """\ncommand = \'no key\'\n[no.table]\n"""\n[servers.ours.env]\nargs = 1\n'
+    text = toml_edit.put_table("a = 1\n", mine) + added
+    after = toml_edit.put_table(text, TABLE)
+    ours = {
+        "command": "x",
+        "args": ["[y]"],
+        "long": "command = 'no key'\n[no.table]\n",
+        "env": {"args": 1},
+    }
+    assert tomllib.loads(after) == {"a": 1, "servers": {"ours": ours}}
+    assert toml_edit.remove_table(after, TABLE) == "a = 1\n"

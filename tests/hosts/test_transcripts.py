@@ -7,8 +7,6 @@ are known to write.
 `MEMFS_TEST_RECORD=1 python -m pytest tests/hosts/test_transcripts.py -n 0` writes what is read now.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

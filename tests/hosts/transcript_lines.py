@@ -1,7 +1,5 @@
 """Lines of Claude Code transcripts, as short as they can be and still be read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Importing what a tool keeps, as `memfs import` does, and looking at all files before and after."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

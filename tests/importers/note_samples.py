@@ -1,7 +1,5 @@
 """A small memory of each tool, and of those that keep notes in text files or in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

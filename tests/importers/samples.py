@@ -1,7 +1,5 @@
 """A small memory of each tool, written by hand in the form that the real program writes."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile

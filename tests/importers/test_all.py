@@ -1,7 +1,5 @@
 """What holds for the import from every tool."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What assistants remember by themselves: found by their settings, shown, taken as accepted."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Forms of a tool's memory, each named by what holds of it: what becomes of them is recorded."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

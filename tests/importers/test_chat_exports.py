@@ -1,7 +1,5 @@
 """What ChatGPT and Claude.ai export becomes sessions and passages of its owner's own store."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

@@ -1,7 +1,5 @@
 """Sessions of Cursor's editor become sessions of the project that was open."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What is in agent files of Letta becomes the same blocks, and sessions."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The memory of Letta Code's agents becomes blocks and passages, and their conversations sessions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What mem0 and OpenMemory remember becomes passages."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """What basic-memory, opencode-agent-memory and folders of text files keep as notes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

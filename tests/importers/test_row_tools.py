@@ -1,7 +1,5 @@
 """What claude-mem, MycelicMemory, Engram and mcp-memory-service keep in rows of a database."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

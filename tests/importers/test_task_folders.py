@@ -1,7 +1,5 @@
 """Tasks of Cline, Roo Code and Kilo Code become sessions of the project that they were in."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

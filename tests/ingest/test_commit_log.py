@@ -1,7 +1,5 @@
 """What commits say is read from git once, and follows what is checked out."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Files are cut along their own structure, and each chunk says where it stood."""
 
-from __future__ import annotations
-
 import json
 import os
 import textwrap

@@ -1,7 +1,5 @@
 """A source's folders are walked by its rules, and what is left out is counted by reason."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

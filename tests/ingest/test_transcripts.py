@@ -1,7 +1,5 @@
 """From transcripts to recall: each message once, whatever becomes of the files."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

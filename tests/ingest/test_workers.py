@@ -1,7 +1,5 @@
 """Parts of transcripts: cut where lines end, read the same by workers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Facts: kept once, superseded, decided on, found again."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

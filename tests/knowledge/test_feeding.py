@@ -1,7 +1,5 @@
 """Sessions are indexed while they are read: as they would be afterwards, and only once."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several kinds as one: the seed's configuration, bounds, and kinds of others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The founding document on kinds of memory (seed 003), as a program follows it."""
 
-from __future__ import annotations
-
 import memfs
 from memfs.store.blocks import Place
 from tests.knowledge.session_graph.conftest import FIXED, say

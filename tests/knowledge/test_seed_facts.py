@@ -1,7 +1,5 @@
 """Facts and the graph as the founding document on kinds of memory (seed 003) wants them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

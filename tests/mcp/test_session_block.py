@@ -1,7 +1,5 @@
 """A server of a session that `memfs mcp --session` names, and one where memory is turned off."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The lines of a server: hooks that are answered at once, and what gets between none of them."""
 
-from __future__ import annotations
-
 import json
 import select
 import socket
@@ -51,16 +49,39 @@ def call(name: str, given: object, **more: object) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
 
 
-def test_a_hook_is_answered_by_the_service(served: Place, repo: Path) -> None:
+def test_a_hook_is_answered_by_the_service_and_is_no_tool_of_a_model(
+    served: Place, repo: Path
+) -> None:
+    """Settings of earlier versions call one."""
     assert running.begins(running.hook(running.payload(repo, "SessionStart", session="s")))
     edit.run(served, [Append("human", "Name: Alice")], Origin())
 
     async def test() -> None:
         async with client(repo) as session:
+            assert stdio.TOOL not in {tool.name for tool in (await session.list_tools()).tools}
             told = json.loads(said(await session.call_tool(stdio.TOOL, arguments(repo, "s"))))
             assert "+ Name: Alice" in told["hookSpecificOutput"]["additionalContext"]
+            again = await session.call_tool(stdio.TOOL, arguments(repo, "s"))
+            assert said(again) == stdio.QUIET
 
     run(test)
+
+
+def test_a_session_whose_start_was_missed_is_given_the_whole_brief(
+    place: Place, repo: Path
+) -> None:
+    edit.run(place, [Append("human", "Name: Alice")], Origin())
+    found = json.loads(stdio.answer_hook(arguments(repo, "late")))
+    assert "Name: Alice" in found["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{}, {"host": "nobody"}, {"host": "claude", "session_id": 7}, {"host": "claude", "cwd": "\0"}],
+)
+@pytest.mark.usefixtures("place")
+def test_odd_arguments_disturb_nothing(odd: dict[str, object]) -> None:
+    assert stdio.answer_hook(odd) == stdio.QUIET
 
 
 def test_answers_do_not_get_between_each_other(place: Place, repo: Path) -> None:

@@ -1,7 +1,5 @@
 """A repository, the clone of somebody else, and what comes from there."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

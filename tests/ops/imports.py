@@ -1,7 +1,5 @@
 """Exports that were made, files that were made by hand, and what importing them came to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

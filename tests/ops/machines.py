@@ -1,7 +1,5 @@
 """Two machines of one person, and the remote that both sync their own stores with."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A mutation is a function of bytes and a source of chance; `broken` applies one to three of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from random import Random
 

@@ -1,7 +1,5 @@
 """Sessions in recall, written as ingestion writes them, and changed as it changes them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

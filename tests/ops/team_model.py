@@ -1,7 +1,5 @@
 """What ought to be shared with a team, said another way than the program says it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """A member's steps in a project that joined a team."""
 
-from __future__ import annotations
-
 from memfs.core.records import Origin
 from memfs.store.blocks import Place
 from memfs.team import membership, verbs

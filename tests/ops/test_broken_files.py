@@ -1,7 +1,5 @@
 """Files that were broken by hand: read as well as they can be, edited without losing a byte, mended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

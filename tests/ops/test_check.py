@@ -1,7 +1,5 @@
 """`memfs check`: what the memory says of the project, against the project and its history."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

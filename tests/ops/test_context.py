@@ -1,7 +1,5 @@
 """A context for a task, and what counts its tokens."""
 
-from __future__ import annotations
-
 import json
 from types import ModuleType, SimpleNamespace
 

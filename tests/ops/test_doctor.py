@@ -1,7 +1,5 @@
 """What `memfs doctor` names, and what `--fix` does about it: nothing is lost, and once is enough."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

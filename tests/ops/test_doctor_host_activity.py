@@ -1,7 +1,5 @@
 """What `memfs doctor` and `memfs status` say of each assistant: its version and our hooks' runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -167,7 +165,7 @@ def test_failed_hooks_that_a_transcript_records_are_counted(
             lines.write(json.dumps(line, separators=(",", ":")) + "\n")
     [told] = [each.text for each in about(place, home) if each.level == "warning"]
     assert told == (
-        "Claude Code records 3 failed calls of our hooks in the last week; the last: "
+        "Claude Code records 3 failed calls of memfs's hooks in the last week; the last: "
         "UserPromptSubmit: MCP server 'memfs' not connected"
     )
 

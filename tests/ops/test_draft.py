@@ -1,7 +1,5 @@
 """A block that a project's own files make: short, true, and nothing that is said already."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Export: a whole store in one file, the same every time, and no secret in it unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

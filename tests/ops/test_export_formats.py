@@ -1,7 +1,5 @@
 """Memory in the formats of other tools: what was written comes back by their importers."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

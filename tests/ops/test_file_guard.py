@@ -1,7 +1,5 @@
 """Files of the store that a host's own tools write: refused before, or told about afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

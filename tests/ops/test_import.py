@@ -1,7 +1,5 @@
 """Import of blocks: checked before anything is written, merged without loss, the same again."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

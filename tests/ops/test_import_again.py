@@ -1,7 +1,5 @@
 """What is imported again: it reads here as it does at its source now, and nobody's edit is lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Import of what other tools keep: each file becomes a block or passages, once, and stays as it is."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Import of what is no block, and of whole stores."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

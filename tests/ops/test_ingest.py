@@ -1,7 +1,5 @@
 """`ingest --all`: each session of this machine goes into the store of the project it was held in."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

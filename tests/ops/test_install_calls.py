@@ -1,7 +1,5 @@
 """Prompt hooks of earlier versions, which call a tool of our server: a command takes their place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

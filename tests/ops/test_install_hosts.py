@@ -1,7 +1,5 @@
 """What install writes for each host, and what uninstall leaves."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a commit takes in names nothing of this machine; what is one's own is kept out of commits."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Blocks in two clones: merged by git with our driver, mended by doctor without it."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

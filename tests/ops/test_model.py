@@ -1,7 +1,5 @@
 """The embedding model is looked at, taken and turned off; without one nothing heavy is imported."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

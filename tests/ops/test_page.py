@@ -1,7 +1,5 @@
 """Page memory out of blocks and in again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Secrets in what is kept: found wherever they stand, redacted everywhere, nothing else lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Under `trust.pulled: hold`, what others changed reaches nobody until its user has looked."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from contextlib import suppress

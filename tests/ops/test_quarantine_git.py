@@ -1,7 +1,5 @@
 """What git is told to do with a project's files brings nothing past `trust.pulled: hold`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

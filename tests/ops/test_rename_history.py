@@ -1,7 +1,5 @@
 """The history of a block that was renamed, and of those that have its labels before and after."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """When a session is reviewed, and by whom."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What `memfs status` says of blocks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

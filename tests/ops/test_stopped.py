@@ -1,7 +1,5 @@
 """Work that its user stops: what was done until then is kept, and the next run does the rest."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our section of AGENTS.md and the like: in step with the blocks, and nothing else is touched."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """git's hooks: sections are in step in a commit and after a merge, and nobody's changes are added."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

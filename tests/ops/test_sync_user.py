@@ -1,7 +1,5 @@
 """The user's own store on two machines: both end alike, and no line is lost."""
 
-from __future__ import annotations
-
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

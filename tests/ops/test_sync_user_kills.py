@@ -1,7 +1,5 @@
 """Syncs of two machines, killed anywhere and in any order: both end alike, and no line is lost."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Joining and leaving a team's project, and the rules of what is shared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

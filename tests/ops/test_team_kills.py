@@ -1,7 +1,5 @@
 """A client that is killed in the middle of batches: each message arrives once, and none is lost."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """A search of the own memory and of what others shared: one ranked list, page by page."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

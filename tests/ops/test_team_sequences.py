@@ -1,7 +1,5 @@
 """Any sequence of changes and faults ends with what the rules share, at the server."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

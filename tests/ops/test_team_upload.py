@@ -1,7 +1,5 @@
 """What a team's server has is, in the end, what the rules share of recall: whatever happened."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What happened in a memory over time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Blocks about files and commands, at the calls of an assistant's own tools."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a prompt brings to mind: little, and only what clears the floor."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Exchanges and their sentences: what is read around a turn, and what of it is shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What past sessions say about a file that is opened."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

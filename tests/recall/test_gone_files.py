@@ -1,7 +1,5 @@
 """What a recalled text names that is gone from the project, or moved, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the next session is told of the last one: composed from recall, told once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

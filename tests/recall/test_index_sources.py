@@ -1,7 +1,5 @@
 """What of a place is indexed, as what, and that files people broke do no harm."""
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a prompt is told of data sources: one chunk, two commits, and only what is about it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Data sources and imported chats are searched with the index of a place, if there are any."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An index that stays open finds what one opened anew finds, and opens nothing in vain."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whose words a prompt holds: what is quoted, pasted or attached makes no rule and no fact."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """What a prompt brings to mind by words and meaning: what it is about, or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

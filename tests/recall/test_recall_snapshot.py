@@ -1,7 +1,5 @@
 """The recall files, for one who looks often: what changes is seen, and few are looked at for it."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Standing rules: recognised by their form, told at a start, and shown until a block says them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

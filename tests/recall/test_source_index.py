@@ -1,7 +1,5 @@
 """The index of a data source follows its files, and says what it left out."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A changed model: the former one serves until all documents have vectors of the new one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Small model2vec models that tests make: of any shape and type, with tokenizers of each kind."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An index over files that a test writes: one line of JSON for each document."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What questions are made of: turns that answer each other, names, typos, CJK, times."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

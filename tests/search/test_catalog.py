@@ -1,7 +1,5 @@
 """The catalog: what is indexed, published in one transaction, made anew when damaged."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sqlite3

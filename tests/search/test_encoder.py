@@ -1,7 +1,5 @@
 """The encoder gives model2vec's vectors without model2vec."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Searching: filters, paging, reasons, and queries that are anything but queries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

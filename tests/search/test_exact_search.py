@@ -1,7 +1,5 @@
 """The exact scan, against sorting all cosines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Several indexes are searched as one: each keeps its order, and none drowns another."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Models of the hub: found in its cache, fetched on request, never by themselves."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import json

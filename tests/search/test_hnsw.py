@@ -1,7 +1,5 @@
 """The graph beside the rows: as good as a scan, and never used where it is not of these rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The words inside of words: the quick way to have those of much text gives the same."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Index runs: what is new goes in once, what is gone goes out, whatever interrupts them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

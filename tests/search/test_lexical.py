@@ -1,7 +1,5 @@
 """The full-text index: words in, words out, and nothing lost when something fails."""
 
-from __future__ import annotations
-
 import os
 import string
 from pathlib import Path

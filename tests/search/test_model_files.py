@@ -1,7 +1,5 @@
 """Any model2vec model gives model2vec's vectors; a broken one says what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

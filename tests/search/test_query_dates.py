@@ -1,7 +1,5 @@
 """Times that questions name."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The vector files: appended, cut, lost and damaged, and never wrong."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whole sessions as hits: what several turns tell together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Search says when it does not know: whether what was found is clearly about the question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

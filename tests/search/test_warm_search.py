@@ -1,7 +1,5 @@
 """A warm engine finds through its graph what a cold one finds, for any caller."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

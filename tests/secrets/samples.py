@@ -1,7 +1,5 @@
 """What the tests of the detector share. Every sample is put together, so that no file holds one."""
 
-from __future__ import annotations
-
 from memfs.secrets import find_secrets
 
 MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"

@@ -1,7 +1,5 @@
 """Headers and sentences that hold a secret. Every sample is put together here."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.secrets import find_secrets

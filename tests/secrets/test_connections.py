@@ -1,7 +1,5 @@
 """Passwords in strings, calls and addresses that open a connection. Every sample is put together here."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.secrets import find_secrets

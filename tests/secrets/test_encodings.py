@@ -1,7 +1,5 @@
 """Base64 of text: what it says decides. Every sample is put together here."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """The time to look for secrets grows with a text, and not with its square, whatever is repeated."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

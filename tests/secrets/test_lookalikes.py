@@ -1,7 +1,5 @@
 """What looks like a secret and is none: public halves, examples, ids, what memfs itself makes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

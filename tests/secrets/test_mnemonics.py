@@ -1,7 +1,5 @@
 """Phrases of wallets. The words are of the list of BIP-39."""
 
-from __future__ import annotations
-
 import json
 import random
 

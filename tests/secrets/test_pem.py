@@ -1,7 +1,5 @@
 """Private keys without their armour, or in one of JSON. Every sample is put together here."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

@@ -1,7 +1,5 @@
 """Finding and redacting secrets. Every sample is put together here, so that no file holds one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The configuration section of the first founding document, key by key, and what each does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A block is a file, a row of its history a line of the journal. `memfs show --jso
 characters alone.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

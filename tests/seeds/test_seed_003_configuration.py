@@ -1,7 +1,5 @@
 """The configuration of the founding document on kinds of memory, as it stands there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

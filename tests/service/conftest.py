@@ -1,7 +1,5 @@
 """The service is wanted in these tests, and no process of it is left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

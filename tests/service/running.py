@@ -1,7 +1,5 @@
 """A service as a process of its own, or as a thread of the test's."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

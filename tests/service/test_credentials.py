@@ -1,7 +1,5 @@
 """Whoever is not this user is not answered."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

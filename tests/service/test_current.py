@@ -1,7 +1,5 @@
 """What changes on the disk is found soon, without anybody who asks in between."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """However long it runs: files, threads and memory stay what they are."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

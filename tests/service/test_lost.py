@@ -1,7 +1,5 @@
 """Nothing that a session is to be told is lost, whoever dies."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

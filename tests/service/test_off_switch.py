@@ -1,7 +1,5 @@
 """A running service does nothing for a store whose memory is turned off (`enabled: false`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memfs.ipc import client

@@ -1,7 +1,5 @@
 """There is one service, wherever it has to listen, and what it is sent harms nobody else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -6,8 +6,6 @@ words alone find is told, unless there are as many hits as one prompt may bring,
 told to a session twice.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Jobs: joined while they wait, shown while they are done, given up when the service ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the service answers to a query is what a process by itself would find."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

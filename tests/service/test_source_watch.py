@@ -1,7 +1,5 @@
 """What changes in data sources is queued once, for whichever store has them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The service watches data sources, and answers searches and prompts from their open indexes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """However it is started, there is one: whoever starts it hands over its lock, and ends soon."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """A store that is held: what is open of it follows what is on the disk."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """At a prompt the service asks the team's server, and waits only for one that answers in time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

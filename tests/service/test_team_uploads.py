@@ -1,7 +1,5 @@
 """The service sends what is shared, and is never delayed by a team's server."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

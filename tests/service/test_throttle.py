@@ -1,7 +1,5 @@
 """Heavy work waits for power and room, but not for ever."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from types import SimpleNamespace

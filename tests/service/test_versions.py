@@ -1,7 +1,5 @@
 """Who is not like the service does its own work, and the service knows when it is out of date."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

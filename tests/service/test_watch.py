@@ -1,7 +1,5 @@
 """Folders are watched whether they are there or not yet, and what changes in them is told once."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Windows and outcomes: lines that are only added, whoever reads and whoever is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Commits of files as they are, made of what git has and nothing that runs."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a configuration says, who may say it, what is wrong in it, and how it is written."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

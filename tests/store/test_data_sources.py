@@ -1,7 +1,5 @@
 """What the configuration says of data sources: whose they are, and what they may not name."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A store that version 0.2.0 made opens, searches, undoes and merges."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

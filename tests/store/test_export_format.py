@@ -1,7 +1,5 @@
 """A store in one file: what is written, and all that is refused of what somebody made."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Asking git: what can be known without starting it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """git writes into the repository's own folder, or not at all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

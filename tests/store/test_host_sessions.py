@@ -1,7 +1,5 @@
 """Which session the process is in that started us."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

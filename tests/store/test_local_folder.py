@@ -1,7 +1,5 @@
 """A `local/` that memfs made for this user is used; any other stays as it is, unused."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`prompts/*.md` of the stores replace or extend our instructions to a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memfs.context import brief_contents

@@ -1,7 +1,5 @@
 """Recall files: what is appended, replaced, cut off, and read back."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dates after which a text is to be looked at again: read leniently, shown, and nothing more."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

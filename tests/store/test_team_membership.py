@@ -1,7 +1,5 @@
 """Membership and rules: kept privately, read robustly, never lost."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The ids that a server has: kept through kills, and lost without harm."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What differs from git's own, told from bytes: as `git status` says, but for what a filter does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The write protocol: journalled, atomic, recoverable, and aware of other editors."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

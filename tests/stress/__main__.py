@@ -4,8 +4,6 @@ Every edit carries a line of its own, and a worker notes it as acknowledged, dur
 has returned. Afterwards ledgers, journals and files must tell the same story (`checks`).
 """
 
-from __future__ import annotations
-
 import argparse
 import secrets
 import shutil

@@ -3,8 +3,6 @@
 Nothing of memfs is used here: what is checked is what is on the disk.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """A journal as it lies on the disk, read without memfs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Kills: who dies when. Half of them come while the victim writes."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

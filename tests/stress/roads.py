@@ -1,7 +1,5 @@
 """The roads that an edit can take into the store. A new one is a class and a line in `ROADS`."""
 
-from __future__ import annotations
-
 import json
 import re
 import select

@@ -1,7 +1,5 @@
 """One round: a fresh world, everybody at work in it, and what is found afterwards."""
 
-from __future__ import annotations
-
 import gc
 import os
 import select

@@ -4,8 +4,6 @@ Every text that is written is a line of its own that nobody else writes, with a 
 half line is not taken for a whole one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The story of a round: which step every journalled edit is, and that it did what it was for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A small run of the stress command, and that its checks notice what they are for."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Who is at work in a round: workers, a person at an editor, prompts, and readers."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

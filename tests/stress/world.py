@@ -1,7 +1,5 @@
 """A repository, a linked worktree and a home in a temporary folder, with three large blocks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

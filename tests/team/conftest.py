@@ -1,7 +1,5 @@
 """A server of PostgreSQL for all tests of a process, and a team in it that each finds empty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Somebody of a team: a home, a clone of the project, and real processes of memfs there."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

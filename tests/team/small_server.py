@@ -1,7 +1,5 @@
 """A small HTTP server on loopback that answers as a test wants, however badly."""
 
-from __future__ import annotations
-
 import json
 import socket
 import ssl

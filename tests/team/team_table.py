@@ -1,7 +1,5 @@
 """A team's server in small: one table of messages, of which the last writer wins."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

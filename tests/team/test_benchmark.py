@@ -1,7 +1,5 @@
 """`benchmarks.team` with a real server and a real database, at a tiny size: nothing is timed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever a team's server does, its client returns an answer or raises one kind of error."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """Nothing of a project reaches who is no member of it: by no function, id, or injected SQL."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import psycopg

@@ -1,7 +1,5 @@
 """Client and server killed in the middle of batches: each message is there once, or gone."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

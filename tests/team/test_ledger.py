@@ -1,7 +1,5 @@
 """The ledger: whatever comes, however often and in whatever order, it is the same in the end."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

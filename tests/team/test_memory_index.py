@@ -1,7 +1,5 @@
 """An index in memory finds and ranks as one in files does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memfs.core.records import Message

@@ -1,7 +1,5 @@
 """A message is its member's own: nobody else adds to it, replaces it, claims it or brings it back."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

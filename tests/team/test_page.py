@@ -1,7 +1,5 @@
 """The commands that docs/team.md prints, run by an administrator and a member as they stand there."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

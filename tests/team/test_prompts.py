@@ -1,7 +1,5 @@
 """Real hooks, a real service for each developer, a real server: what reaches whose prompt."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

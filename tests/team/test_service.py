@@ -1,7 +1,5 @@
 """What members may do, through the service, with a real PostgreSQL."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.team.protocol import RetractRequest

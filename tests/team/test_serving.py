@@ -1,7 +1,5 @@
 """The server as an administrator starts it: a process that speaks TLS, or says why it does not."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Several calls: each by itself, or all or none."""
 
-from __future__ import annotations
-
 import pytest
 
 from memfs.store import archive, blocks, journal

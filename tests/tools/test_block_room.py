@@ -1,7 +1,5 @@
 """Appends to full blocks, page-outs in one call with them, and the session's block."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tool calls: what they do to memory, and what a model is told when they cannot be done."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -184,65 +182,18 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     )
 
 
-REFUSED: dict[str, dict[str, object]] = {
-    "core_memory_append": {"label": "nobody", "content": "x"},
-    "core_memory_replace": {"label": "persona", "old_content": "zzz", "new_content": "y"},
-    "core_memory_remove": {"label": "persona", "content": "e"},
-    "memory_insert": {"label": "persona", "line": 900, "content": "x"},
-    "memory_rethink": {"label": "persona", "new_value": "x" * 9000},
-    "memory_create": {"label": "persona", "description": "d"},
-    "memory_delete": {"label": "persona", "expected_version": 77},
-    "memory_rename": {"label": "persona", "new_label": "system_rules"},
-    "memory_undo": {"label": "persona"},
-    "archival_memory_insert": {"content": " "},
-    "archival_memory_search": {"query": "x", "since": "soon"},
-    "conversation_search": {"query": " "},
-    "conversation_search_date": {"start_date": "never"},
-    "core_memory_read": {"label": "../../etc"},
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_says_what_the_model_can_do(do: Do, name: str) -> None:
-    told = do(name, **REFUSED[name])
-    assert told.is_error
-    assert told.text.startswith("error: ")
-    asked = re.sub(r"(ask the user to run|the user can:) memfs", "", told.text)
-    assert "memfs " not in asked, "a command line is no use to a model without a shell"
-    assert "--" not in asked
-
-
-TEXT = {"label": "a", "content": "x"}
-
-
-@pytest.mark.parametrize(
-    ("name", "given_", "told"),
-    [
-        ("core_memory_apend", {}, "no tool 'core_memory_apend'; did you mean core_memory_append"),
-        ("zzz", {}, "there is no tool 'zzz'; there are core_memory_read, "),
-        ("core_memory_append", {"label": "human"}, "core_memory_append needs content"),
-        ("core_memory_append", {}, "core_memory_append needs label and content"),
-        ("core_memory_append", {"text": "x"}, "has no argument 'text'; it takes label"),
-        ("core_memory_append", {**TEXT, "label": []}, "_append has to be a string, not a list"),
-        ("memory_insert", {**TEXT, "line": -2}, "line of memory_insert has to be a whole number,"),
-        ("memory_insert", {**TEXT, "line": -2}, " a whole number, -1 or more, not -2"),
-        ("memory_insert", {**TEXT, "line": "one"}, " a whole number, -1 or more, not 'one'"),
-        ("memory_insert", {**TEXT, "line": 10**400}, "a very large number"),
-        (
-            "archival_memory_insert",
-            {"importance": 11},
-            "has to be a whole number from 1 to 10, not",
-        ),
-        ("conversation_search", {"role": "boss"}, "one of user, assistant, tool, not 'boss'"),
-        ("archival_memory_search", {"tags": [{}]}, "has to be a list of strings, not an object"),
-        ("core_memory_replace", {"all": "maybe"}, "true or false"),
-        ("core_memory_append", {"block": "a", "name": "b", "content": "x"}, "argument 'name'"),
-    ],
-)
-def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object], told: str) -> None:
-    result = do(name, **given_)
-    assert result.is_error
-    assert told in result.text
+def test_a_refusal_says_why_and_what_the_model_can_do(do: Do, place: Place) -> None:
+    """`refused.jsonl` has a tool, what it is given, and a part of what is told, a line."""
+    before = [block.raw for block in blocks.load(place)]
+    for line in (Path(__file__).parent / "refused.jsonl").read_text().splitlines():
+        name, given_, part = json.loads(line)
+        told = do(name, **given_)
+        assert told.is_error, line
+        assert part in told.text, line
+        asked = re.sub(r"(ask the user to run|the user can:) memfs", "", told.text)
+        assert "memfs " not in asked, "a command line is no use to a model without a shell"
+        assert "--" not in asked
+    assert [block.raw for block in blocks.load(place)] == before
 
 
 @pytest.mark.parametrize(

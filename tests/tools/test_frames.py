@@ -1,7 +1,5 @@
 """What others wrote (names of files, tags, descriptions, texts) forges no line of a tool's answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tool calls in the shapes of every provider, and their results in the same."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`memory_search` looks at everything or at one scope, `memory_read` reads what was found."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

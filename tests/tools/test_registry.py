@@ -1,7 +1,5 @@
 """What a model is offered: ours, what the configuration changes, and what other packages bring."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

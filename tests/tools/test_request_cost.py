@@ -1,7 +1,5 @@
 """What memfs puts into a request: its parts, what is cut of them, and where that is said."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -19,7 +17,7 @@ from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 
 USER = Origin("user")
 BRIEF = ["instructions", "persona", "human", "system_rules", "working"]
-NAMES, SERVER = "names of other blocks and tools", "what the server says of its tools"
+NAMES, SERVER = "names of other blocks and tools", "the server's instructions"
 
 
 def names(found: RequestCost) -> list[str]:
@@ -57,7 +55,7 @@ def test_what_is_not_wired_is_not_counted(place: Place, home: Path, memfs: Run) 
     assert names(measure_request(place, str(home), "claude")) == [*BRIEF, NAMES]
     assert names(measure_request(place, str(home), "grok")) == [
         SERVER,
-        "what Grok Build adds for a server",
+        "text that Grok Build adds for a server",
     ]
 
 

@@ -1,7 +1,5 @@
 """Models search data sources with the archive."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`conversation_search` with `team`: what others shared, named and quoted, beside the own hits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The fit of the weights of sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

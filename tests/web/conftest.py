@@ -1,7 +1,5 @@
 """A page that is served, and a browser that is no browser: requests over loopback."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import threading

@@ -1,7 +1,5 @@
 """The page answers the browser that brought its ticket, and nobody else."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

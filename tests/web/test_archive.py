@@ -1,7 +1,5 @@
 """The archive in the page: passages, reference texts, and imports that are taken back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memfs.knowledge.kinds import static

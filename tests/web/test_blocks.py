@@ -1,7 +1,5 @@
 """Blocks in the page: what is shown, and each edit of them."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What prompts brought, in the page: why, what fell short, and what was wrong."""
 
-from __future__ import annotations
-
 import re
 
 from memfs.ops import brief

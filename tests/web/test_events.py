@@ -1,7 +1,5 @@
 """News: the sections that changed on the disk are named as they change."""
 
-from __future__ import annotations
-
 import http.client
 from collections.abc import Callable
 from contextlib import closing

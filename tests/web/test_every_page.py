@@ -1,7 +1,5 @@
 """What holds on every page: hostile texts are texts, secrets are masked, and reading changes nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

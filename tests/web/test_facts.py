@@ -1,7 +1,5 @@
 """Facts in the page: filters, sources, forgetting."""
 
-from __future__ import annotations
-
 import re
 
 from memfs.core.records import Fact

@@ -1,7 +1,5 @@
 """Health in the page: doctor with its fixes, trust, secrets, other tools, the service."""
 
-from __future__ import annotations
-
 import ast
 import html
 import re

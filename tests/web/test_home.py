@@ -1,7 +1,5 @@
 """The first page and what needs attention: what is new, what waits, and each action."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace

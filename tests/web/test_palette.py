@@ -1,7 +1,5 @@
 """The page "Go to": pages, blocks, sessions and commands by their names."""
 
-from __future__ import annotations
-
 import re
 
 from memfs.core.body_edits import Append

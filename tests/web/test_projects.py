@@ -1,7 +1,5 @@
 """Several projects in one page, each with addresses of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memfs.ops import init

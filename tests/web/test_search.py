@@ -1,7 +1,5 @@
 """Search in the page: hits with reasons, and filters that stand in the address."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """Sessions in the page: the list, one by pages, find, stars, titles, outcome, forgetting."""
 
-from __future__ import annotations
-
 import re
 
 from memfs.ops import sessions

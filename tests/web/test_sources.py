@@ -1,7 +1,5 @@
 """Data sources in the page: added, shown with what is left out, searched, removed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

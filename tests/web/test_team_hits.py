@@ -1,7 +1,5 @@
 """Search in the page, also in what others shared with the team."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

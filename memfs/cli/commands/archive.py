@@ -1,7 +1,5 @@
 """`memfs archive`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import partial
 

@@ -1,7 +1,5 @@
 """`memfs check`."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 

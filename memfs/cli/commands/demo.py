@@ -1,7 +1,5 @@
 """`memfs demo`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

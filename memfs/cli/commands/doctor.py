@@ -1,7 +1,5 @@
 """`memfs doctor`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict, replace
 
@@ -104,7 +102,7 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         )
     if purge and others:
         where = format_count(len(others), "place")
-        console.talk(f"! left in {where}: files of others, and what is known of other projects")
+        console.talk(f"! left in {where}: other files, and data of other projects")
     if not scan.found and not purged:
         console.print_done("no secret was found")
     elif scan.found and not purge:

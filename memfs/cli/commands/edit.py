@@ -1,7 +1,5 @@
 """`memfs create`, `edit`, `delete` and `rename`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

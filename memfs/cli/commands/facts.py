@@ -1,7 +1,5 @@
 """`memfs facts`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

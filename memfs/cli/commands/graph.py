@@ -1,7 +1,5 @@
 """`memfs graph`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

@@ -1,7 +1,5 @@
 """`memfs help` and `completion`."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

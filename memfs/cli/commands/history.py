@@ -1,7 +1,5 @@
 """`memfs log`, `diff` and `blame`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

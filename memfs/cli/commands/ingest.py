@@ -1,7 +1,5 @@
 """`memfs ingest`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict
 
@@ -120,7 +118,7 @@ def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
     for top, paths in plans.items():
         if paths:
             count = format_count(len(paths), "file")
-            console.talk(f"{shorten_path(top)}: what is new of {count} would be read")
+            console.talk(f"{shorten_path(top)}: new messages of {count} would be read")
         _print_paths(paths)
     if not any(plans.values()):
         console.talk("There are no transcripts.")

@@ -1,7 +1,5 @@
 """`memfs init`, `install` and `uninstall`."""
 
-from __future__ import annotations
-
 import os
 import sys
 

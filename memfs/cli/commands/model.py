@@ -1,7 +1,5 @@
 """`memfs model`."""
 
-from __future__ import annotations
-
 import click
 
 from memfs.cli import console, options, progress

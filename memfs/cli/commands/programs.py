@@ -1,7 +1,5 @@
 """`memfs hook`, `mcp` and `merge-driver`: what programs call."""
 
-from __future__ import annotations
-
 import os
 
 import click

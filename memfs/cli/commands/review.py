@@ -1,7 +1,5 @@
 """`memfs review`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields

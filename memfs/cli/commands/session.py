@@ -1,7 +1,5 @@
 """`memfs session`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise, takewhile

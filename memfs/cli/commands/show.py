@@ -1,7 +1,5 @@
 """`memfs show`."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -1,7 +1,5 @@
 """`memfs source`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

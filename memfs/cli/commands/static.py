@@ -1,7 +1,5 @@
 """`memfs static`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

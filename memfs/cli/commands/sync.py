@@ -1,7 +1,5 @@
 """`memfs sync`."""
 
-from __future__ import annotations
-
 import os
 
 import click

@@ -1,7 +1,5 @@
 """`memfs tools` and `apply`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`memfs trust`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """`memfs undo` and `memfs restore`."""
 
-from __future__ import annotations
-
 import click
 
 from memfs.cli import console, options

@@ -1,7 +1,5 @@
 """Other tools' memory: an `Importer` for each tool."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from memfs.core.errors import UsageError

@@ -1,7 +1,5 @@
 """ChatGPT and Claude.ai: an export as its owner has it. All goes to their own store."""
 
-from __future__ import annotations
-
 import os
 import re
 import zipfile

@@ -5,8 +5,6 @@ turn is a row of its own. Rows are read one by one by their keys: other keys hol
 turn was is not told reliably, so that all are of the time of their session.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Values of foreign fields, which may be of any type: texts, lists and times."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What other tools remember, as they hand it over: texts, blocks and sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias

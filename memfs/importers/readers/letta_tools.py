@@ -4,8 +4,6 @@ An agent file holds tools, models, variables of the environment and secrets, too
 never looked at.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -85,7 +83,7 @@ def _read_letta(path: str) -> Iterator[AnyItem]:
         for name in ("tool_exec_environment_variables", "secrets")
     ]
     count = sum(len(each) for each in variables if isinstance(each, dict | list))
-    yield from [OmittedItem("environment variable", "which may hold secrets")] * count
+    yield from [OmittedItem("environment variable", "which may contain secrets")] * count
     odd = sum(_count_odd(whole, name) for name in ("agents", "blocks", "files", "skills"))
     odd += sum(_count_odd(agent, "messages") + _count_odd(agent, "core_memory") for agent in agents)
     yield from [UnreadItem("a part of a list", "it is no object")] * odd

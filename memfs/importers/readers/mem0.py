@@ -4,8 +4,6 @@ The vector store is not opened: what it holds are pickles, which run code. The h
 each memory is now; the ids of its user, and what else was noted with it, are in get_all() alone.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

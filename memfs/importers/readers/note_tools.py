@@ -1,7 +1,5 @@
 """Tools that keep notes in folders of text files, with or without front matter."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping

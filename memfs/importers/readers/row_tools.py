@@ -3,8 +3,6 @@
 Their schemas change often: columns are read by name, those that are there.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The reference memory server of MCP: a graph of entities in one file of JSON lines."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The folders of tasks that Cline keeps, and its forks: one reader for all of them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

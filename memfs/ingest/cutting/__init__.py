@@ -3,8 +3,6 @@
 A function for each form returns the file's sections; all forms are cut by them alike.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Each has a function that returns the sections of a file.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import logging

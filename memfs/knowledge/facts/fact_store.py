@@ -1,7 +1,5 @@
 """Facts on disk: a new one supersedes those it contradicts, unless a person accepted them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 

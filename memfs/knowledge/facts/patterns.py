@@ -1,7 +1,5 @@
 """Regular expressions for sentences that state a fact, and for those that do not."""
 
-from __future__ import annotations
-
 import re
 
 SPAN = r"`[^`\n]{1,80}`"

@@ -1,7 +1,5 @@
 """Facts in prose, by the form of a sentence alone: no questions, plans, wishes, guesses or code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -49,7 +49,7 @@ class Graph(BaseKind[Flow]):
         "outcome_tracking": base.FLAG,
     }
     _WHY_FIXED = (
-        "cannot change {}: what was said does not change",
+        "cannot change {}: past sessions do not change",
         "say how it came out with memfs session outcome",
     )
 

@@ -1,7 +1,5 @@
 """The SQLite database of the graph of past sessions, derived from recall, rebuilt if damaged."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Intents of messages, kinds of tool calls, and topics: by rules, without a model."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

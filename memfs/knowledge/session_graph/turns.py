@@ -1,7 +1,5 @@
 """Turns: a prompt, the steps after it, and their outcome (by checks, commits, the next message)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from memfs.core.records import Message

@@ -1,7 +1,5 @@
 """Find problems, their place and their remedy; fix those that can be fixed safely."""
 
-from __future__ import annotations
-
 from memfs.core import parts
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor import hosts, memory, stores

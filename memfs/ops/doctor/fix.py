@@ -1,7 +1,5 @@
 """Fix blocks, modes and temporary files. Nothing is lost; a second run finds nothing to do."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack

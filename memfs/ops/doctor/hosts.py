@@ -1,7 +1,5 @@
 """Check assistants and their settings, and find temporary files of runs that were killed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -160,8 +158,8 @@ def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding
     if failed:
         event, error = failed[-1]
         yield warn(
-            f"{host.TITLE} records {format_count(len(failed), 'failed call')} of our hooks in the "
-            f"last week; the last: {event}: {flatten_text(error)[:_LONGEST]}",
+            f"{host.TITLE} records {format_count(len(failed), 'failed call')} of memfs's hooks in "
+            f"the last week; the last: {event}: {flatten_text(error)[:_LONGEST]}",
             f"write the hooks anew: memfs install {host.NAME}; memfs doctor shows what they need",
         )
 

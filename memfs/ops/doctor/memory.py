@@ -1,7 +1,5 @@
 """Check what a memory holds: blocks, passages, kinds, sections, sources, the model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

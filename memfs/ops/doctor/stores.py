@@ -1,7 +1,5 @@
 """Check stores: configuration, journal, modes, temporary files, git, failed hook calls."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -1,7 +1,5 @@
 """Add our hooks and tools to a host's settings, and remove them again."""
 
-from __future__ import annotations
-
 import compileall
 import os
 import shutil

@@ -4,8 +4,6 @@ A private one names this machine's Python and our files, which is quickest. A sh
 file that git commits: it names nothing of this machine, and runs the `memfs` on the PATH.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 

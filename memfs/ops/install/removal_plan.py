@@ -1,7 +1,5 @@
 """Plan the removal of all that memfs set up on this machine, for a project and its user."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import suppress

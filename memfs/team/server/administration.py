@@ -1,7 +1,5 @@
 """What an administrator does with members, tokens, projects and what is kept, in the database."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

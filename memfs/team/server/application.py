@@ -1,7 +1,5 @@
 """The application: who may ask, what is asked, and what is noted of it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

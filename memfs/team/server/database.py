@@ -1,7 +1,5 @@
 """The connections to PostgreSQL, and its errors in the words of a team."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """What members push and take back: checked, and made into rows of the database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """Archive: passages and static texts, and imports that can be taken back."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from starlette.responses import Response

@@ -1,7 +1,5 @@
 """Blocks: their sizes, texts and history, and every edit of them."""
 
-from __future__ import annotations
-
 from starlette.responses import Response
 
 from memfs.core import changes

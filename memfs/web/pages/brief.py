@@ -1,7 +1,5 @@
 """What the assistant sees: the brief as it is given, and what each prompt brought and why."""
 
-from __future__ import annotations
-
 from starlette.responses import Response
 
 from memfs import hosts

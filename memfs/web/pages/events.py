@@ -1,7 +1,5 @@
 """News of the page: which sections have changed on the disk, as server-sent events."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

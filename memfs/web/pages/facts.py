@@ -1,7 +1,5 @@
 """The facts that sessions stated and that are stored: filters, sources, forgetting."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

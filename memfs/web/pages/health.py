@@ -1,7 +1,5 @@
 """Health: what doctor finds and fixes, trust, secrets, what can be imported, the service."""
 
-from __future__ import annotations
-
 from starlette.responses import Response
 
 from memfs.core import parts

@@ -1,7 +1,5 @@
 """The first page: what is remembered, what is new, and what needs attention with its actions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 It is a page of its own. Ctrl-K shows the same list over any other page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple

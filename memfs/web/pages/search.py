@@ -1,7 +1,5 @@
 """Search over everything: the question and its filters stand in the address."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

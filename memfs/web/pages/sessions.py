@@ -1,7 +1,5 @@
 """Sessions: the list, one of them by pages, find in it, stars and titles, and forgetting."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
 from itertools import groupby

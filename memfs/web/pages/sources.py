@@ -1,7 +1,5 @@
 """Data sources: what of each is searched, what is left out and why."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Timeline: what happened on which day, how memory grew, what it costs, how quick its hooks are."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 
 from starlette.responses import Response

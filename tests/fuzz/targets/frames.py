@@ -1,7 +1,5 @@
 """Frames on the socket of the service, in both directions."""
 
-from __future__ import annotations
-
 import socket
 from types import SimpleNamespace
 

@@ -3,8 +3,6 @@
 A `crafted` one comes with a stamp that fits it, as whoever commits an index can make it.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import zlib

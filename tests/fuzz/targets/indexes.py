@@ -1,7 +1,5 @@
 """The files of an index, which libraries open: tantivy, SQLite, numpy, and our own rows."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from itertools import count

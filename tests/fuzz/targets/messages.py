@@ -1,7 +1,5 @@
 """Messages to the MCP server, and the arguments of its tools and hooks."""
 
-from __future__ import annotations
-
 import json
 
 from memfs.mcp import messages, stdio

@@ -1,7 +1,5 @@
 """The files of an embedding model that a user names, which somebody may have changed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import count

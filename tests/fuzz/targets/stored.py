@@ -1,7 +1,5 @@
 """Files of a store: block files, `config.yaml`, the journal, past sessions; and what is imported."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from itertools import count, cycle

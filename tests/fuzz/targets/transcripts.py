@@ -1,7 +1,5 @@
 """Transcripts of assistants: lines of JSON, whole JSON, a database, Markdown."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Anthropic's messages: Claude Code, and others where they are told so."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """OpenAI's chat completions: opencode and Copilot, with a provider of their user's."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Google's generateContent: Gemini CLI."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

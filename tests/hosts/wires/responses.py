@@ -1,7 +1,5 @@
 """OpenAI's responses: Codex."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What bounds, trust and others' writing mean for the kinds."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

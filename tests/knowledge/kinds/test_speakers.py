@@ -1,7 +1,5 @@
 """Speakers of several agents, from what a program stores to what a search finds."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Reference entries: stored once, found by key, category, tag and text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The vector kind: windows of conversations, bounds, and what leaves."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions in recall, without an assistant."""
 
-from __future__ import annotations
-
 from memfs.core.records import Identity, Message, Transcript
 from memfs.store import lock, message_records, recall
 from memfs.store.blocks import Place

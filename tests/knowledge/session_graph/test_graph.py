@@ -1,7 +1,5 @@
 """The graph of past sessions: built from recall, asked, and kept in step with it."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

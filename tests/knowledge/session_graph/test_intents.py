@@ -1,7 +1,5 @@
 """What a message is for: sentences of our own, labelled."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

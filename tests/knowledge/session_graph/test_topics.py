@@ -1,7 +1,5 @@
 """What messages are about, and how a flow is drawn."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 import pytest

@@ -3,8 +3,6 @@
 `MEMFS_CHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/contributing/testing.md).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

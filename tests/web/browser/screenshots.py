@@ -3,8 +3,6 @@
 They are of a made-up project in a temporary folder, with a home of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

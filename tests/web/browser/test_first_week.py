@@ -1,7 +1,5 @@
 """A first week, as a person would click it: with scripts, and without."""
 
-from __future__ import annotations
-
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

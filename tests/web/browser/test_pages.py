@@ -1,7 +1,5 @@
 """Every page in a real browser: nothing is wrong with it for anybody."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.web.browser.conftest import Visitor

@@ -4,8 +4,6 @@ A fact counts as right only if it stands for itself, was true to the end of its 
 no other one says, and is of use later; a plan, a guess or a truism is wrong.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Facts in what was said: sentences of our own, labelled."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
