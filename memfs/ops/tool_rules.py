@@ -80,10 +80,9 @@ def note_given(place: "Place", answered: ToolAnswer) -> bool:
         shown.hits += answered.hits
         sessions.save(place.home, place.session, shown)
     if is_new and answered.reply.context:
-        from memfs.secrets import redact  # hardly any call is given something
-        from memfs.store import prompt_log  # likewise
+        from memfs.store import clean_texts, prompt_log  # hardly any call is given something
 
-        text = redact(answered.reply.context)
+        text = clean_texts.redact_texts({"": answered.reply.context})[""]
         prompt_log.note_prompt(
             place.home,
             prompt_log.PromptRecord(

@@ -1,6 +1,7 @@
 """Blocks about files and commands, at the calls of an assistant's own tools."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,19 @@ def test_a_block_with_paths_comes_once_with_a_file_and_again_with_the_brief(
     assert "Shorter" in tell(place, opened(repo, "src/api/x.py")), "it changed"
     brief.start(Place(place.project, place.user, "s1"))
     assert "Shorter" in tell(place, opened(repo, "src/api/x.py")), "the context begins anew"
+
+
+def test_what_is_known_to_hold_no_secret_is_not_looked_at_again(
+    place: Place, repo: Path, block_file: BlockFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The detector is more than half of the time of such a hook."""
+    block_file("api", API)
+    assert tell(place, opened(repo, "src/api/x.py"))
+    monkeypatch.delattr("memfs.secrets.detector")
+    monkeypatch.setitem(sys.modules, "memfs.secrets.detector", None)
+    later = opened(repo, "src/api/x.py")
+    later.session = "s2"
+    assert "problem+json" in tell(place, later)
 
 
 @pytest.mark.parametrize(

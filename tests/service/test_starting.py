@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,21 @@ def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed
     assert files.read(lock_file) == f"process {found.process}"
     assert client.start_service(wait=True)
     assert running.ours(home) == [found.process]
+
+
+def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned: list[int] = []
+    spawn = os.posix_spawn
+
+    def count(*words: Any, **more: Any) -> int:
+        spawned.append(spawn(*words, **more))
+        return spawned[-1]
+
+    monkeypatch.setattr(os, "posix_spawn", count)
+    assert all(client.start_service(wait=True) for _ in range(5))
+    assert running.until(service_status.load_status)
+    assert client.start_service(wait=True)
+    assert len(spawned) == 1
 
 
 def test_one_is_started_when_the_last_has_ended() -> None:
