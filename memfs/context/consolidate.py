@@ -1,7 +1,8 @@
 """Removes the duplicate lines of a block without a model.
 
 Lines are duplicates if their words are equal. What stands below another heading, label or name may
-be about another thing: there it is a duplicate only of a line above all of them.
+be about another thing: there it is a duplicate only of a line above all of them. Labels, names,
+headings, steps, tables, tags, code, and lines with others nested below them stay.
 """
 
 import re

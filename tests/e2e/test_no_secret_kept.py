@@ -143,7 +143,7 @@ def insert_secret(value: object) -> object:
 
 
 def write_transcript(path: Path, recorded: Path) -> None:
-    lines = recorded.read_text().splitlines()
+    lines = recorded.read_text(errors="replace").splitlines()
     path.write_text("".join(f"{json.dumps(insert_secret(json.loads(line)))}\n" for line in lines))
 
 
