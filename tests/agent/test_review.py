@@ -262,7 +262,7 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     memfs("delete", "system_rules")
     shown = memfs("review", "accept", proposals.list_pending(place.home)[0].id)
     assert shown.code == 1
-    assert "error: 'system_rules' was deleted or renamed since" in shown.err
+    assert "error: 'system_rules' was deleted or renamed after the proposal was made" in shown.err
     assert proposals.list_pending(place.home)
     assert blocks.get(place, "human").value == ""
 

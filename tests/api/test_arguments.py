@@ -64,7 +64,7 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
         (lambda m: m.facts(statuses=["gone"]), "statuses has 'gone', expected one of active, sup"),
         (lambda m: m.facts(min_confidence=7), "the confidence is 7, expected 0 to 1"),
         (lambda m: m.facts(min_confidence="7"), "the confidence is '7', expected 0 to 1"),
-        (lambda m: m.accept_fact("abc"), "there is no fact abc"),
+        (lambda m: m.accept_fact("abc"), "no fact has the id abc"),
         (lambda m: m.list_sessions(-1), "limit is -1, expected 1 or more"),
         (lambda m: m.read_session("abc"), "there is no session 'abc'"),
         (lambda m: m.outcome("abc", "good"), "the outcome is 'good', expected worked or failed"),

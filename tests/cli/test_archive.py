@@ -26,7 +26,7 @@ def test_they_are_listed_by_tag_and_shown(memfs: Run, ident: str) -> None:
     assert memfs("archive", "list", "-n", "1").err == "1 of 2; -n 0 shows all\n"
     assert memfs("archive", "show", ident[-8:]).out == "We chose Postgres.\n"
     assert memfs("archive", "show", "zz").err == (
-        "error: there is no passage with the id zz\nhint: memfs archive list shows them\n"
+        "error: there is no passage with the id zz\nhint: list the ids: memfs archive list\n"
     )
 
 
@@ -40,7 +40,10 @@ def test_one_is_changed_and_keeps_its_id(memfs: Run, ident: str) -> None:
     assert memfs("archive", "edit", ident, "-i", "7").err == f"✓ {ident} is as it was\n"
     other = json.loads(memfs("archive", "add", "Another.", "--json").out)["id"]
     twin = memfs("archive", "edit", other, "--set", "we chose  postgres 17.")
-    assert (twin.code, twin.err.splitlines()[0]) == (1, f"error: the passage {ident} says the same")
+    assert (twin.code, twin.err.splitlines()[0]) == (
+        1,
+        f"error: the passage {ident} already has this text",
+    )
     assert memfs("archive", "edit", ident, "--set", "key: ghp_" + "a1B2" * 9).code == 1
 
 

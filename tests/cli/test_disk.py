@@ -101,7 +101,7 @@ def test_a_folder_that_may_not_be_written(
             assert re.fullmatch(told, done.err), done.err
         found = memfs("doctor")
         assert found.code == 1
-        assert f"✗ {local} cannot be written by you\n" in found.out
+        assert f"✗ you cannot write to {local}\n" in found.out
         context = memfs("recall", "gophers")
         assert f"you may not use {local}/index.lock" in context.err
     finally:

@@ -41,7 +41,7 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
     assert drawn.read_text().startswith("<svg ")
     nothing = memfs("graph", "zwei")
     assert nothing.code == 1
-    assert "there is no session and no topic 'zwei'" in nothing.err
+    assert "there is no session or topic 'zwei'" in nothing.err
 
 
 def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -> None:

@@ -62,9 +62,9 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
     refused = memfs("install", "gemini", "--local")
-    assert "Gemini CLI has no settings of your own in a project" in refused.err
+    assert "Gemini CLI has no personal settings for one project" in refused.err
     twice = memfs("install", "gemini", "--project")
-    assert "to take those out: memfs uninstall gemini --user" in twice.err
+    assert "remove those hooks first: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0
     assert not (home / ".gemini").exists()
     assert not (repo / ".gemini").exists()
@@ -233,9 +233,9 @@ def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other
     assert memfs("status").code == 0
     refused = memfs("install", "claude", "--local")
     assert refused.code == 1
-    assert refused.err.startswith(f"error: {path} is a link that leads to itself\n")
+    assert refused.err.startswith(f"error: {path} is a link to itself\n")
     assert memfs("install", "claude", "--user").code == 0
     assert (home / ".claude/settings.json").exists()
     doctor = memfs("doctor")
-    assert f"! {path} is a link that leads to itself: Claude Code cannot read it" in doctor.out
+    assert f"! {path} is a link to itself: Claude Code cannot read it" in doctor.out
     assert path.is_symlink()

@@ -112,12 +112,14 @@ def test_what_is_no_model_is_refused(memfs: Run) -> None:
         2,
         "",
         (
-            "error: 'gone' is no model: there is no such folder\n"
-            "hint: name bundled, none, a folder, or a model of the hub (owner/name)\n"
+            "error: 'gone' is not a model: there is no such folder\n"
+            "hint: use bundled, none, a folder, or a model of the hub (owner/name)\n"
         ),
     )
     assert memfs("model", "fetch") == (
         2,
         "",
-        ("error: which model?\nhint: name it: memfs model fetch minishlab/potion-base-8M\n"),
+        (
+            "error: which model?\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
+        ),
     )

@@ -75,7 +75,7 @@ def test_no_service_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not client.start_service()
     with pytest.raises(StoreError, match="memory is turned off") as caught:
         service.start()
-    assert caught.value.hint == f"{store_paths.user_root()}/config.yaml says enabled: false"
+    assert caught.value.hint == f"change {store_paths.user_root()}/config.yaml to turn memory on"
 
 
 def test_on_again_is_as_before(place: Place, repo: Path) -> None:

@@ -218,7 +218,7 @@ def test_what_no_prompt_was_given_cannot_be_dismissed(place: Place, memfs: Run) 
     done = memfs("last", "--wrong", "0badcafe")
     assert (done.code, done.err) == (
         1,
-        "error: no prompt brought '0badcafe'\nhint: memfs last 20 shows ids\n",
+        "error: '0badcafe' was not recalled for any prompt\nhint: list the ids: memfs last 20\n",
     )
     assert memfs("last", "--wrong", "0badcafe", "--dismissed").code == 2
     assert not Path(place.home.local, "dismissed.jsonl").exists()

@@ -275,10 +275,10 @@ def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
         "memfs is not 1",
         "hooks.recall is '99x', expected off, auto or 3",
         "max_blocks is -1, expected 1 or more",
-        "project:odd: limit is -1, which is not used",
+        "project:odd: limit is -1, which is ignored",
         "project:odd: pinned is 'maybe'",
-        "deep.md is no block",
-        "NOTES.MD is no block",
+        "deep.md is not a block",
+        "NOTES.MD is not a block",
     ):
         assert text in found
 

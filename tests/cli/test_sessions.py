@@ -48,7 +48,10 @@ def test_one_is_shown_turn_by_turn(memfs: Run) -> None:
     assert "never deploy" in later
     assert memfs("session", "show", "0a1b", "--turn", "9").code == 2
     missing = memfs("session", "show", "zz")
-    assert (missing.code, missing.err.splitlines()[1]) == (1, "hint: memfs session list shows them")
+    assert (missing.code, missing.err.splitlines()[1]) == (
+        1,
+        "hint: list the sessions: memfs session list",
+    )
     found = json.loads(memfs("session", "show", "0a1b", "--json").out)
     assert [each["turn"] for each in found["messages"]] == [1, 1, 2, 2]
 
@@ -102,7 +105,7 @@ def test_an_assistant_forgets_none(memfs: Run, monkeypatch: pytest.MonkeyPatch) 
     refused = memfs("session", "forget", "0a1b", "--yes")
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: a session is forgotten by a person",
+        "error: only a person can make memfs forget a session",
     )
 
 

@@ -114,7 +114,7 @@ def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: Op
     assert find(kept).hits
     settings(place).write_text("memfs: 1\nembedding: none\n")
     [found] = [each for each in doctor.run(place, "") if "embedding" in each.text]
-    assert found.hint == "memfs model use none removes them"
+    assert found.hint == "remove the vectors: memfs model use none"
     model.use_model(place, "none", stage)
     [found] = [each for each in doctor.run(place, "") if "embedding" in each.text]
     assert (found.level, found.hint) == ("ok", "")

@@ -361,7 +361,7 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     world.sync(one, two)
     before = memory(two)
     shutil.rmtree(root(one) / "blocks")
-    with pytest.raises(StoreError, match="all 5 files that were synced are gone here"):
+    with pytest.raises(StoreError, match="all 5 synced files are gone on this machine"):
         world.sync(one)
     assert sync_user.stop(one)
     assert not sync_user.stop(one)
@@ -371,7 +371,7 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     clone = f"{world.remote}.clone"
     for words in ("rm -qr blocks", "commit -qm x", "push -q origin main"):
         run(clone, *words.split())
-    with pytest.raises(StoreError, match="all 5 files that were synced are gone there"):
+    with pytest.raises(StoreError, match="all 5 synced files are gone in the remote"):
         world.sync(one)
     assert memory(one) == before
 

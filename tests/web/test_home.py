@@ -153,7 +153,9 @@ def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
     ident = propose(place, "system_rules", "No deploys", "Never deploy")
     edit.run(place, [Delete("system_rules")], Origin("user"))
-    assert "was deleted or renamed since" in decide(page, "accept", ident).words
+    assert (
+        "was deleted or renamed after the proposal was made" in decide(page, "accept", ident).words
+    )
     assert "dismissed: changes project:system_rules" in decide(page, "dismiss", ident).words
     assert not proposals.list_pending(place.home)
 

@@ -44,7 +44,7 @@ def test_refusals_are_those_of_the_command(page: Client, place: Place, docs: Pat
     for form, why in (
         ({"name": "docs", "paths": ""}, "which folders"),
         ({"name": "docs", "paths": "'open"}, "cannot be read"),
-        ({"name": "../x", "paths": str(docs)}, "no name of a source"),
+        ({"name": "../x", "paths": str(docs)}, "cannot be the name of a source"),
         ({"name": "out", "paths": "/etc"}, "outside of the project"),
     ):
         answer = page.do("sources", form)
