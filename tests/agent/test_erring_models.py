@@ -211,7 +211,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Alice", "facts"),)), NOTED),
         "Noted.\n",
         2,
-        "hint: there are human, persona, system_rules, working; memory_create makes one",
+        "hint: the blocks are human, persona, system_rules, working; memory_create makes a new block",
     ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME

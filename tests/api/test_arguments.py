@@ -57,7 +57,7 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.facts("("), "'(' is no regular expression: missing ), unterminated"),
+        (lambda m: m.facts("("), "'(' is not a regular expression: missing ), unterminated"),
         (lambda m: m.facts(since="7d"), "'7d' is not a date"),
         (lambda m: m.facts(categories=["rules"]), "categories has 'rules', expected one of pref"),
         (lambda m: m.facts(categories="rule"), "categories is 'rule', expected a list of texts"),
@@ -68,7 +68,7 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
         (lambda m: m.list_sessions(-1), "limit is -1, expected 1 or more"),
         (lambda m: m.read_session("abc"), "there is no session 'abc'"),
         (lambda m: m.outcome("abc", "good"), "the outcome is 'good', expected worked or failed"),
-        (lambda m: m.outcome("", "worked"), "there is no session "),
+        (lambda m: m.outcome("", "worked"), "no session has the id "),
         (lambda m: m.archive("a", importance="5"), "importance is '5', expected 1 to 10"),
         (lambda m: m.archive("a", tags="http"), "tags is 'http', expected a list of texts"),
         (lambda m: m.context("a", budget=-5), "-5 tokens are too few"),

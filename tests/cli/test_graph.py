@@ -71,4 +71,4 @@ def test_outcomes(memfs: Run, place: Place) -> None:
     assert (done.code, done.err) == (0, "\u2713 worked: session on, turn 1\n")
     assert memfs("session", "outcome", "one", "maybe").code == 2
     missing = memfs("session", "outcome", "none", "worked")
-    assert (missing.code, missing.err.splitlines()[0]) == (1, "error: there is no session none")
+    assert (missing.code, missing.err.splitlines()[0]) == (1, "error: no session has the id none")

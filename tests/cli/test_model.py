@@ -58,8 +58,8 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
         1,
         "",
         (
-            f"error: embedding is off ({path}): there is no search by meaning\n"
-            "hint: leave --mode out to search by words; memfs model use bundled turns it on\n"
+            f"error: search by meaning is off ({path})\n"
+            "hint: leave --mode out to search by words, or turn it on: memfs model use bundled\n"
         ),
     )
 
@@ -80,7 +80,7 @@ def test_a_broken_one_is_told_in_a_line_and_words_find(
     assert memfs("search", "oven", "--mode", "text").err == ""
     shown = memfs("model")
     assert shown.code == 1
-    assert "there is no file model.safetensors" in shown.err
+    assert "the file model.safetensors is missing" in shown.err
 
 
 def test_how_far_a_new_one_is(
@@ -94,7 +94,8 @@ def test_how_far_a_new_one_is(
     Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {mine}\n")
     found = memfs("search", "oven")
     assert (
-        found.err == f"! searched by the former model until memfs ingest has made those of {mine}\n"
+        found.err
+        == f"! searched with the previous model until memfs ingest has indexed with {mine}\n"
     )
     assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()

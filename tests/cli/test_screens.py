@@ -79,7 +79,7 @@ VERSION  WHEN      WHO   BLOCK            WHAT    CHARS  WHY
     assert memfs("show", "remarks@-3") == (
         1,
         "",
-        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists them\n",
+        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists the versions\n",
     )
     assert memfs("restore", "remarks@-2").err == (
         "✓ project:remarks version 4: restore, 3 of 5,000 characters\n"
@@ -272,7 +272,7 @@ def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
     (root / "blocks/NOTES.MD").write_text("x\n")
     found = memfs("doctor").out
     for text in (
-        "memfs is not 1",
+        "the line memfs: 1 is missing or wrong",
         "hooks.recall is '99x', expected off, auto or 3",
         "max_blocks is -1, expected 1 or more",
         "project:odd: limit is -1, which is ignored",

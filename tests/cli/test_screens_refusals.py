@@ -157,6 +157,6 @@ def test_without_a_store(
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    told = f"error: there is no memfs store at or above {folder}\nhint: make one with: memfs init\n"
+    told = f"error: there is no memfs store at or above {folder}\nhint: make a store with: memfs init\n"
     for words in (("show", "--list"), ("search", "zebra"), ("recall", "zebra")):
         assert memfs(*words) == (1, "", told)

@@ -175,7 +175,7 @@ def test_ones_own_store_on_a_second_machine(
     assert "Name: Ann" in memfs("show", "user:human").out
     (home / ".agent-memory/blocks/Odd Name.md").write_text("x")
     assert memfs("sync", "user").err == (
-        f"! left out: blocks/Odd Name.md: memfs uses no such file name\n✓ up to date with {remote}\n"
+        f"! left out: blocks/Odd Name.md: not a file name that memfs uses\n✓ up to date with {remote}\n"
     )
     assert memfs("sync", "user", "--remove").err == "✓ your store is no longer synced\n"
     assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"

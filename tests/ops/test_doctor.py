@@ -296,8 +296,8 @@ def test_a_git_that_refuses_the_folder_is_named_once_with_what_to_do(
         pytest.skip("only root can give a folder away")
     subprocess.run(["chown", "-R", "12345", str(repo / ".git")], check=True)
     [found] = wrong(place, home)
-    assert found.text == f"git refuses {repo}, for it belongs to another user"
-    assert found.hint == f"if you trust it: git config --global --add safe.directory {repo}"
+    assert found.text == f"git refuses {repo}, because it belongs to another user"
+    assert found.hint == f"if you trust it, run: git config --global --add safe.directory {repo}"
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin")  # no memfs that a committed file could name
@@ -476,7 +476,7 @@ def test_nested_keys_variables_and_kinds(
     unknown = "unknown key 'context.max_tokenz'; did you mean max_tokens?"
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:2: {unknown}",
-        "MEMFS_HOOK_RECALL: memfs knows no such variable; did you mean MEMFS_HOOKS_RECALL?",
+        "MEMFS_HOOK_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
         "memory_blocks.notes has no capacty (did you mean capacity?)",
         "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
     ]

@@ -70,7 +70,7 @@ def test_versions_count_back_from_the_newest(place: Place) -> None:
     for version in ("-4", "-9"):
         with pytest.raises(NotFoundError, match=f"no version {version}: the oldest is -3"):
             show.run(place, "human", version)
-    with pytest.raises(NotFoundError, match="no version -1: it was never changed"):
+    with pytest.raises(NotFoundError, match="no version -1: the block was never changed"):
         show.run(place, "persona", "-1")
 
 

@@ -107,7 +107,7 @@ def test_none_removes_the_vectors_and_words_find(place: Place, kept: OpenStore) 
             find(kept, mode)
         assert str(settings(place)) in raised.value.message
     assert active_model.measure_size(place.home.index) == 0
-    assert status.run(place, "").embedding == "none: search goes by words"
+    assert status.run(place, "").embedding == "none: search by words only"
 
 
 def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: OpenStore) -> None:
@@ -147,7 +147,7 @@ def test_a_place_without_a_store_of_ones_own_has_nowhere_to_keep_it(place: Place
 def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine: Path) -> None:
     settings(place).write_text(f"memfs: 1\nembedding: {mine}\n")
     (mine / "model.safetensors").unlink()
-    said = "there is no file model.safetensors"
+    said = "the file model.safetensors is missing"
     assert find(kept)
     assert said in kept.note
     assert find(kept).hits

@@ -56,12 +56,12 @@ orchestrator:
   compression: "smart"  # or "aggressive"
 """
 NO_EMBEDDING = (
-    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used: there is one "
-    "index, with one model, and `embedding` is bundled"
+    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used: all memory "
+    "is searched with one model, the setting `embedding`: bundled"
 )
 NO_MODEL = (
-    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts: name it as "
-    "`llm.model`, with its endpoint"
+    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts: to use a "
+    "model, set `llm.model` and its endpoint"
 )
 NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: only you may have a model asked"
 

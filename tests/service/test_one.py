@@ -94,7 +94,7 @@ def test_without_its_socket_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
         running.until(service_status.load_status)
         os.remove(listening())
         running.until(lambda: inside._leave)
-        assert inside._leave == "its socket is gone"
+        assert inside._leave == "its socket was removed"
 
 
 def test_a_store_that_is_removed_is_not_made_again(

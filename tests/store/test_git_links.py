@@ -58,7 +58,7 @@ def test_nothing_is_written_through_a_link(work: Path, tmp_path: Path, part: str
         shutil.move(path, victim / "it")
     path.symlink_to("refs/heads/work" if part == "HEAD" else victim / "it")
     before = content(victim)
-    assert change(work) == f"not committed: memfs has git write nothing here: {path} is a link"
+    assert change(work) == f"not committed: memfs does not let git write here: {path} is a link"
     assert not git.set_driver(str(work), "other")
     init.run(str(work), str(tmp_path))
     draft = proposals.StoreDraft(blocks.find_place(str(work)))

@@ -95,7 +95,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     picked = [f"pick:{each.id}" for each in some[:2]]
     done = page.do("attention", {**dict.fromkeys([*picked, "pick:gone"], "1"), "to": "dismiss"})
     assert "dismissed: 2 facts" in done.words
-    assert "this is already decided" in done.words
+    assert "this item is already decided" in done.words
     assert [each.status for each in facts.load_facts(place.home).values()] == [
         "rejected", "rejected", "active",
     ]  # fmt: skip

@@ -135,7 +135,7 @@ def test_another_port_is_sent_no_cookie_and_leads_nowhere(visitor: Visitor) -> N
             for path in ("", "blocks", "open", f"shop?{visit.base}/blocks"):
                 page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
             page.get_by_role("button", name="Go").click()
-            page.get_by_text("another page sent this request").wait_for()
+            page.get_by_text("this request was sent by another page").wait_for()
         finally:
             other.shutdown()
             thread.join()
