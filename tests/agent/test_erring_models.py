@@ -59,7 +59,7 @@ SEES = call("core_memory_read", label="human")
 NOTED = Say("Noted.")
 TEXT = json.dumps({"name": ALICE.name, "arguments": ALICE.arguments})
 WRITTEN: Written = {"out": "Noted.\n", "asked": 2, "told": "done: 'human'", "human": "Name: Alice"}
-SAME = "The same call gave the same before"
+SAME = "The same call gave the same result before"
 CLOSING = "No tool can be called any more in this turn."
 
 ELEMENTS = """\
@@ -143,14 +143,14 @@ TURNS: dict[str, Erring] = {
         (Say("", (ALICE,)), Say("", (ALICE,)), NOTED),
         "Noted.\n",
         3,
-        "nothing changed: 'human' says that already",
+        "nothing changed: 'human' already has this text",
         "Name: Alice",
     ),
     "what contradicts is added": Erring(
         (Say("", (append("Name: Bob"),)), NOTED),
         "Noted.\n",
         2,
-        "line 1 says otherwise: 'Name: Alice'. If that is outdated, call core_memory_replace "
+        "line 1 contradicts this: 'Name: Alice'. If that line is outdated, call core_memory_replace "
         'with {"label": "user:human", "old_content": "Name: Alice", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
@@ -300,7 +300,7 @@ def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) 
     heading = next(line for line in first.system.splitlines() if "[PERSONA]" in line)
     assert heading.startswith("## [PERSONA] ⚠️ ")
     assert "/100 tokens (" in heading
-    assert "make_room: true, which pages out first: " in second.results[-1]
+    assert "make_room: true, to page out first: " in second.results[-1]
     assert "paged out first" in third.results[-1]
 
 

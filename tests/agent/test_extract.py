@@ -57,7 +57,7 @@ def test_a_model_finds_them(use: Use, memfs: Run, place: Place) -> None:
     assert "!" not in shown.err
     assert statements(place) == ["Alice works at Acme", "The shop uses Postgres"]
     assert "[1] user:\\n> Since last week I am at Acme" in str(asked[0].body["messages"])
-    assert "not the JSON that was asked for" in str(asked[1].body["messages"])
+    assert "not the requested JSON" in str(asked[1].body["messages"])
     mine = next(f for f in fact_store.list_facts(place) if f.category == "identity")
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
     shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")

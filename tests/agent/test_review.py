@@ -183,8 +183,7 @@ def test_a_proposal_is_dropped(use: Use, place: Place, memfs: Run) -> None:
     assert blocks.get(place, "human").value == ""
     assert memfs("review", "accept", "").code == 1
     assert (
-        memfs("review", "reflect").err.splitlines()[0]
-        == "error: there is no session that was not looked at"
+        memfs("review", "reflect").err.splitlines()[0] == "error: there is no new session to review"
     )
 
 

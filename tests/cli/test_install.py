@@ -162,7 +162,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs: Run, place: Place, repo: Path, home: Path, choice: str
 ) -> None:
     (home / ".claude").mkdir()
-    assert "Claude Code    has a memory of its own in" in memfs("status").out
+    assert "Claude Code    has its own memory in" in memfs("status").out
     path = repo / ".claude/settings.local.json"
     path.parent.mkdir()
     before = '{\n  "model": "opus",\n  "env": {}\n}'
@@ -174,7 +174,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     assert wanted.items() <= json.loads(path.read_text()).items()
     assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
     assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
-    assert "has a memory of its own" not in memfs("status").out
+    assert "has its own memory" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
     memfs("uninstall", "claude")

@@ -56,7 +56,7 @@ def test_tools_refuse_with_the_reason(source: str, repo: Path) -> None:
     assert result.is_error
     assert result.text == (
         f"error: memory is turned off here: {source} says enabled: false\n"
-        "hint: only the user can turn it on again; continue without it"
+        "hint: continue without memory; only the user can turn it on again"
     )
 
 

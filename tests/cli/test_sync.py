@@ -88,7 +88,7 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             1,
             "",
             (
-                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
+                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing\n"
                 "hint: leave one such pair in it, or none; no file was written\n"
             ),
         )

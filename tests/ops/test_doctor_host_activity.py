@@ -35,7 +35,7 @@ def says(path: Path, command: str) -> None:
 
 def about(place: Place, home: Path, title: str = "Claude Code") -> list[Finding]:
     found = [each for each in doctor.run(place, str(home)) if each.text.startswith(title)]
-    return [each for each in found if "a memory of its own" not in each.text]
+    return [each for each in found if "its own memory" not in each.text]
 
 
 def ran(place: Place, host: str, ago: float) -> None:

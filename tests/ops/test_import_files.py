@@ -236,7 +236,7 @@ def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
         "AGENTS.md": "agents",
         "GEMINI.md": "memfs wrote it (memfs sync)",
         ".cursor/rules/memfs.mdc": "memfs wrote it (memfs sync)",
-        "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, and {MARKS[1]} is nowhere",
+        "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, but {MARKS[1]} is missing",
     }
     bring(place, "AGENTS.md")
     assert blocks.get(place, "agents").value == "Use pnpm."

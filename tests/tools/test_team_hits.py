@@ -88,5 +88,5 @@ def test_whole_sessions_are_ones_own(search: Do, table: TeamTable) -> None:
     refused = search(team=True, sessions=True)
     assert refused.is_error
     assert refused.text == (
-        "error: team finds messages, not whole sessions\nhint: leave sessions or team out"
+        "error: team cannot be combined with sessions\nhint: leave sessions or team out"
     )
