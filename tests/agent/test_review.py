@@ -202,7 +202,7 @@ def test_where_it_is_allowed_it_is_taken_at_once(
     config.write_text(config.read_text().replace("mode: background", "apply: true"))
     heard(place)
     shown = memfs("review", "reflect")
-    assert "✓ taken: 2 blocks, 1 passage" in shown.err
+    assert "✓ accepted: 2 blocks, 1 passage" in shown.err
     assert blocks.get(place, "human").value == "Name: Alice"
 
 

@@ -37,7 +37,7 @@ def test_one_is_changed_and_keeps_its_id(memfs: Run, ident: str) -> None:
     assert (found["text"], found["importance"], found["tags"]) == (
         "We chose Postgres 17.", 7, ["db"],
     )  # fmt: skip
-    assert memfs("archive", "edit", ident, "-i", "7").err == f"✓ {ident} is as it was\n"
+    assert memfs("archive", "edit", ident, "-i", "7").err == f"✓ {ident} is unchanged\n"
     other = json.loads(memfs("archive", "add", "Another.", "--json").out)["id"]
     twin = memfs("archive", "edit", other, "--set", "we chose  postgres 17.")
     assert (twin.code, twin.err.splitlines()[0]) == (
@@ -80,7 +80,7 @@ def test_without_a_projects_store_it_says_where_it_writes(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    told = "this goes into your own store, ~/.agent-memory: there is no project store here\n"
+    told = "writing into your own store, ~/.agent-memory: there is no project store here\n"
     assert memfs("archive", "add", "A passage.").err.startswith(told)
     assert memfs("create", "notes").err.startswith(told)
     assert not memfs("archive", "add", "Another.", "--user").err.startswith(told)

@@ -52,7 +52,10 @@ def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -
     assert (
         memfs("graph", "--path", "message:1", "--depth", "1").out == "message:1 follows message:2\n"
     )
-    assert memfs("graph", "--path", "topic:none").err == "nothing leads on from topic:none\n"
+    assert (
+        memfs("graph", "--path", "topic:none").err
+        == "topic:none is followed by nothing in the graph\n"
+    )
 
 
 def test_what_cannot_be_asked_together(memfs: Run, place: Place) -> None:

@@ -51,7 +51,7 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     why = "you stated it; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review accept ID, dismiss ID, or show ID" in done.err
+    assert "memfs review accept ID..., dismiss ID..., or show ID" in done.err
     assert RULE in memfs("review", "show", ident).out
 
 

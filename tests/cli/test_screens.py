@@ -112,7 +112,7 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
         "service        not running: hooks and searches work without it",
-        "assistants     none is wired: memfs install",
+        "assistants     no assistant is wired: run memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
         "project  persona       ░░░░░░░░░░░░  3%        1  populated  active     dirty",
@@ -188,7 +188,8 @@ def test_sessions_are_found_whole(memfs: Run) -> None:
     assert len(told["sessions"][0]["hits"]) == 3
     assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "no hits\n"
     assert (
-        "there is no page 9: 1 session on 1" in memfs("search", "backoff", "--sessions", "-p9").err
+        "there is no page 9: 1 session on 1 page"
+        in memfs("search", "backoff", "--sessions", "-p9").err
     )
 
 
@@ -240,7 +241,7 @@ def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, edito
     path = Path(place.project.root, "blocks/odd.md")
     path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
     editor(":")
-    assert memfs("edit", "odd").err == "✓ odd is as it was\n"
+    assert memfs("edit", "odd").err == "✓ odd is unchanged\n"
     assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
 
 

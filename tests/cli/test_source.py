@@ -26,7 +26,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
     assert (done.code, done.out) == (0, "")
     assert done.err == (
         "✓ added docs to ~/../repo/.agent-memory/config.yaml\n"
-        "✓ docs: 1 file, 1 chunk; 1 left out: memfs source show docs\n"
+        "✓ docs: 1 file, 1 chunk; 1 left out (see memfs source show docs)\n"
     ).replace("~/../repo", str(repo))
     assert (
         (repo / ".agent-memory/config.yaml")
@@ -123,7 +123,7 @@ def test_it_is_removed_with_its_index(memfs: Run, docs: Path, repo: Path) -> Non
         "error: there is no source 'docs'\nhint: list the sources: memfs source list\n"
     )
     assert memfs("source", "list").err == (
-        "no sources; memfs source add NAME PATH has a folder searched\n"
+        "no sources; memfs source add NAME PATH adds a folder to searches\n"
     )
 
 
@@ -149,5 +149,8 @@ def test_a_project_that_is_not_trusted_is_not_indexed(
     assert place.project
     trust.revoke_trust(place.project)
     words = [sys.executable, "-m", "memfs", "source", "add", "docs", "docs"]
-    assert "it is indexed once you trust the store: memfs trust" in type_into(words, "", repo)[1]
+    assert (
+        "the source is indexed once you trust the store: run memfs trust"
+        in type_into(words, "", repo)[1]
+    )
     assert not (repo / ".agent-memory/local/sources").exists()

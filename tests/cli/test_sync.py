@@ -195,5 +195,5 @@ def test_one_store_is_synced_in_two_ways_and_not_at_once(
     refused = memfs("sync", "user", "--remote", str(tmp_path / "m.git"))
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: an assistant cannot say where your memory goes (this is the shell of claude)",
+        "error: an assistant cannot set the repository of your memory (this is the shell of claude)",
     )

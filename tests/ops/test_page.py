@@ -191,8 +191,11 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     assert "The holiday party is on 12 December at the harbour." in shown.out
     assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)
-    assert shown.err == "✓ 2 parts paged out of 'system_rules'; back: memfs page in system_rules\n"
-    assert memfs("page", "in", "system_rules").err == "✓ 'system_rules' has its parts back\n"
+    assert (
+        shown.err
+        == "✓ 2 parts paged out of 'system_rules'; to restore: memfs page in system_rules\n"
+    )
+    assert memfs("page", "in", "system_rules").err == "✓ restored the parts of 'system_rules'\n"
     assert memfs("page", "in", "system_rules").code == 1
 
 

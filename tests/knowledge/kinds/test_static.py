@@ -75,7 +75,10 @@ def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) ->
 
 
 def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert memfs("static", "list").err == "no entries; memfs static add KEY TEXT stores one\n"
+    assert (
+        memfs("static", "list").err
+        == "no static entries; memfs static add KEY TEXT stores an entry\n"
+    )
     shown = memfs(
         "static", "add", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n"
     )
