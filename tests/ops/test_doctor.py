@@ -66,22 +66,22 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
         (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
         (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
-        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "mend it in"),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix it in"),
         (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
         (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
-        ("---\nlimit: 5\nx\n", 1, "front matter begins here and does not end", "put a line ---"),
-        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it counts", "move what"),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line ---"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it is read", "move its"),
         (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
         (
             f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
             6,
             "merge conflict",
-            "resolve them in",
+            "resolve the conflict in",
         ),
         (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
         (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
-        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, at most 10,000", "mend it"),
-        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "mend it"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters are too many", "fix it"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix it"),
     ],
 )
 def test_each_fault_is_named_where_it_is(
@@ -116,11 +116,13 @@ def test_utf16_is_read_refused_mended_and_given_back(
     assert "(its file is not UTF-8; run memfs doctor)\nGrüße an alle\n" in shown
     for wanted in (Append("odd", "more"), Describe("odd", {"limit": 9}), Rename("odd", "even")):
         refused = rejected(place, wanted)
-        assert refused.message.endswith("it is UTF-16, not UTF-8")
+        assert refused.message.endswith("the file is UTF-16, not UTF-8")
         assert refused.hint.startswith("memfs doctor --fix makes it UTF-8")
-    assert [each.text for each in wrong(place, home)] == [f"{path}:1: it is UTF-16, not UTF-8"]
+    assert [each.text for each in wrong(place, home)] == [
+        f"{path}:1: the file is UTF-16, not UTF-8"
+    ]
     assert path.read_bytes() == as_it_was
-    assert mended(place, home) == ["project:odd: UTF-16 made UTF-8"]
+    assert mended(place, home) == ["project:odd: UTF-16 converted to UTF-8"]
     assert path.read_text(encoding="utf-8") == text
     assert isinstance(edit.run(place, [Append("odd", "more")], Origin()), edit.Edited)
     for _ in range(2):
@@ -354,7 +356,9 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
         handle.truncate(3 << 30)
     session = Place(place.project, place.user, "s")
     shown = brief.start(session).context
-    assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    assert (
+        "(only the beginning is shown: the file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    )
     assert "the beginning" in shown
     assert brief.prompt(session, "hello there").context == ""
     with path.open("r+b") as handle:
@@ -429,7 +433,11 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     ("data", "level", "said"),
     [
         (b"---\ntags: [red\n---\nbody\n", "error", ":3: front matter"),
-        ("---\ntags: [red]\n---\nbody\n".encode("utf-16"), "error", ":1: it is UTF-16, not UTF-8"),
+        (
+            "---\ntags: [red]\n---\nbody\n".encode("utf-16"),
+            "error",
+            ":1: the file is UTF-16, not UTF-8",
+        ),
         (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
         (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
         (b"---\nimportance: high\n---\nbody\n", "warning", ": importance is 'high', which is not"),
