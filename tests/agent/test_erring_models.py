@@ -330,7 +330,10 @@ def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk)
         Say("Done."),
     )
     talk(answers, "Note the port.")
-    assert "(parts of it are paged out; back with memory_page_in working)" in talk.asked[-1].system
+    assert (
+        "(parts of it are paged out; restore them with memory_page_in working)"
+        in talk.asked[-1].system
+    )
 
 
 def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
@@ -339,9 +342,9 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
         call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
     ]
     talk([*makes, call("memory_page_in", query="persona"), Say("Done.")], "Make many blocks.")
-    hint = "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
+    hint = "hint: pass pinned: false, add to an existing block, or use archival_memory_insert"
     assert talk.asked[7].results[-1].endswith(hint)
-    assert "hint: memory_search looks in the archive" in talk.asked[8].results[-1]
+    assert "hint: use memory_search to search the archive" in talk.asked[8].results[-1]
 
 
 def test_what_comes_after_a_review_is_reviewed_at_the_end(

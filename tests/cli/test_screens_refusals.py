@@ -17,15 +17,15 @@ def test_refusals(memfs: Run) -> None:
         1,
         "",
         (
-            "error: cannot replace in 'human': 'Zed' is not in it\n"
-            "hint: it must match exactly; look at the block with memfs show\n"
+            "error: cannot replace in 'human': 'Zed' is not in the block\n"
+            "hint: the text must match exactly; read the block with memfs show\n"
         ),
     )
     assert memfs("show", "human").out == "Name: Alice\n"
     refused = memfs("edit", "human", "--append", "x" * 5000)
     assert refused.code == 1
     assert refused.err.startswith(
-        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten it by 12"
+        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten the text by 12"
     )
     assert memfs("show", "humn") == (
         1,

@@ -64,7 +64,7 @@ def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
 def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
     write(place, BODY)
     page.page_out(place, "system_rules", AGENT, task=TASK)
-    pointer = "(parts of it are paged out; back with memfs page in system_rules)"
+    pointer = "(parts of it are paged out; restore them with memfs page in system_rules)"
     assert pointer in memfs("show").out
 
 

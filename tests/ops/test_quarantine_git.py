@@ -225,7 +225,7 @@ def test_of_a_repository_that_git_does_not_read_nothing_is_used(place: Place, re
     reply = tell(repo, session="s2")
     assert "SYSTEM_RULES" not in reply.context
     assert "## [HUMAN]" in reply.context
-    assert "git does not say what came with it" in reply.notice
+    assert "git cannot list the files of" in reply.notice
     with pytest.raises(StoreError, match="git does not list"):
         blocks.find_place(str(repo))
     assert Path(place.home.local, "token").exists()

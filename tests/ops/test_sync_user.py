@@ -383,7 +383,7 @@ def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:
     before = memory(two)
     (root(one) / "blocks/b/.git").mkdir()  # somebody made a repository of it
     left_out = sync_user.run(one).left_out
-    assert left_out["blocks/b"] == "a repository of its own"
+    assert left_out["blocks/b"] == "a separate git repository"
     (root(one) / "blocks/b/.git").rmdir()
     put(one, "blocks/a.md", "x" * (9 << 20))
     assert sync_user.run(one).left_out == {"blocks/a.md": "it is larger than 8 MB"}

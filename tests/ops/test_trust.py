@@ -15,8 +15,8 @@ def test_a_store_that_came_with_a_clone_is_only_named(clone: Path) -> None:
     assert "SYSTEM_RULES" not in reply.context
     assert "## [HUMAN]" in reply.context  # the user's own tier serves all the same
     assert reply.notice == (
-        f"memfs: {clone}/.agent-memory came with this project; it is not used until you have "
-        "looked at it: memfs trust"
+        f"memfs: {clone}/.agent-memory came with this project and is not used until you "
+        "review it: run memfs trust"
     )
     assert tell(clone, PROMPT).notice == ""
     assert not (clone / ".agent-memory" / "local").exists()

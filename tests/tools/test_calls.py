@@ -346,4 +346,7 @@ def test_no_hint_names_an_option_of_the_command_line(place: Place, repo: Path) -
     context = ToolContext(str(repo), Origin("agent"))
     call = ToolCall("memory_create", {"label": "session:notes", "description": "d"})
     told = calls.run(context, TOOLS, call).text
-    assert told == "error: there is no session tier here\nhint: there is no session here"
+    assert (
+        told
+        == "error: there is no session tier here\nhint: use the project or user tier: no session is open"
+    )
