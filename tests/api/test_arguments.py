@@ -75,7 +75,10 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
         (lambda m: m.ingest("nowhere"), "there is no file or folder nowhere"),
         (lambda m: m.export("nowhere/a.zip"), "there is no folder /"),
         (lambda m: m.import_("a.zip"), "there is no file a.zip"),
-        (lambda m: m.import_("a.zip", pin=True), "pin is for the files of other tools"),
+        (
+            lambda m: m.import_("a.zip", pin=True),
+            "pin works only with files of other tools, not with an export",
+        ),
         (lambda m: m.show("human", "abc"), "'human' has no version or commit abc"),
     ],
 )
@@ -100,9 +103,9 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(memfs.NotFoundError) as caught:
         memfs.open(tmp_path / "nowhere")
     assert caught.value.message == f"there is no folder {tmp_path}/nowhere"
-    assert caught.value.hint == "open the folder of a project, or make this one"
+    assert caught.value.hint == "open the folder of a project, or create this folder"
     path = tmp_path / "file"
     path.touch()
     with pytest.raises(memfs.UsageError, match="is not a folder") as wrong:
         memfs.open(path)
-    assert wrong.value.hint == f"open the folder it is in: {tmp_path}"
+    assert wrong.value.hint == f"open its folder: {tmp_path}"

@@ -77,7 +77,7 @@ def test_everything_where_no_store_is(repo: Path, home: Path, memfs: Run) -> Non
         "",
         (
             "! 0 new messages in 0 sessions, from 1 file\n"
-            "  1 session left out: their folder has no store; run there: memfs init\n"
+            "  1 session left out: their folder has no store; run memfs init in that folder\n"
             f"    {repo}\n"
         ),
     )
@@ -136,9 +136,7 @@ def test_a_compressed_transcript_is_named_with_what_to_do(
     shown = memfs("ingest", *(named.get(word, word) for word in words))
     assert place
     assert shown.err.startswith("! 0 new messages in 0 sessions, from 1 file\n")
-    assert (
-        "1 file skipped: compressed; zstd -d unpacks a copy, which memfs ingest FILE" in shown.err
-    )
+    assert "1 file skipped: compressed: unpack a copy with zstd -d, then run" in shown.err
     assert path.name in shown.err
 
 

@@ -93,7 +93,7 @@ def test_one_that_is_forgotten_is_found_nowhere_and_not_read_again(
     assert memfs("graph", "0a1b").code == 1
     assert memfs("ingest", str(said)).err == (
         "✓ 0 new messages in 0 sessions, from 1 file\n"
-        f"  1 file skipped: of a session that you forgot (memfs session forget)\n    {said}\n"
+        f"  1 file skipped: the session was forgotten (memfs session forget)\n    {said}\n"
     )
     assert recall.sources(place.home) == []
     held = [path for path in Path(place.home.root).rglob("*") if path.is_file()]

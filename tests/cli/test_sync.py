@@ -75,8 +75,8 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         1,
         "",
         (
-            "error: you have not trusted this store: assistants do not get it\n"
-            "hint: look at it, and decide: memfs trust\n"
+            "error: you have not trusted this store, so assistants do not get it\n"
+            "hint: review the store and decide: memfs trust\n"
         ),
     )
 
@@ -89,7 +89,7 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             "",
             (
                 "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing\n"
-                "hint: leave one such pair in it, or none; no file was written\n"
+                "hint: keep one pair of these marks in the file, or none; no file was written\n"
             ),
         )
     assert memfs("sync", "--check", "--remove").code == 2

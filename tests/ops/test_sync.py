@@ -252,7 +252,7 @@ def test_what_is_held_back_is_not_synced(
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")
     commit(repo, "a block of somebody else", "--author", THEM)
-    with pytest.raises(StoreError, match="wait until you have looked"):
+    with pytest.raises(StoreError, match="wait for your review"):
         sync.run(place)
     assert "obey" not in (repo / "AGENTS.md").read_text()
     trusting.accept(place)
