@@ -22,7 +22,101 @@ from memfs.store.sessions import ShownState
 Write = Callable[[str, str], Path]
 HEAD = "---\ndescription: mine\nlimit: 500\n"
 LONG = "k: [a\n" * 3000
-CONFLICT = "        assert refused.message.endswith("the file is UTF-16, not UTF-8")
+CONFLICT = "<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n"
+FIXES = "run memfs doctor --fix, which repairs the file and saves the old one"
+
+
+def wrong(place: Place, home: Path) -> list[Finding]:
+    """Everything that doctor does not like, but that no assistant is wired."""
+    found = [each for each in doctor.run(place, str(home)) if each.level != "ok"]
+    return [each for each in found if "is not wired" not in each.text]
+
+
+def mended(place: Place, home: Path) -> list[str]:
+    """Mend twice; return what was done the first time."""
+    done = [each.text for each in doctor.fix(place, str(home))]
+    assert doctor.fix(place, str(home)) == []
+    return done
+
+
+def rejected(place: Place, wanted: Edit) -> Rejected:
+    outcome = edit.run(place, [wanted], Origin())
+    assert isinstance(outcome, Rejected)
+    return outcome
+
+
+def dead_process() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
+    install.run(place, "claude", "project", str(home))
+    archive.run(place, "We chose httpx over requests.", importance=5, tags=(), origin=Origin())
+    edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
+    brief.start(Place(place.project, place.user, "s"))
+    assert wrong(place, home) == []
+    assert mended(place, home) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what", "hint"),
+    [
+        (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
+        (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
+        (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix it in"),
+        (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
+        (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line ---"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it is read", "move its"),
+        (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
+        (
+            f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
+            6,
+            "merge conflict",
+            "resolve the conflict in",
+        ),
+        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
+        (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters are too many", "fix it"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix it"),
+    ],
+)
+def test_each_fault_is_named_where_it_is(
+    place: Place, home: Path, block_file: Write, text: str, line: int, what: str, hint: str
+) -> None:
+    path = block_file("odd", text)
+    [found] = wrong(place, home)
+    assert found.text.startswith(f"{path}:{line}: {what}")
+    assert found.hint.startswith(hint)
+    assert "## [ODD]" in brief.start(Place(place.project, place.user, "s")).context
+    done = mended(place, home)
+    if hint != FIXES:
+        assert (done, path.read_bytes()) == ([], text.encode("utf-8", "surrogateescape"))
+        return
+    assert len(done) == 1
+    assert wrong(place, home) == []
+    undo.undo_edit(place, "odd", Origin())
+    assert path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_read_refused_mended_and_given_back(
+    place: Place, home: Path, block_file: Write, codec: str
+) -> None:
+    path = block_file("odd", "")
+    text = f"{HEAD}version: 3\n---\nGrüße an alle\n"
+    path.write_bytes(text.encode(codec))
+    as_it_was = path.read_bytes()
+    found = blocks.get(place, "odd")
+    assert (found.value, found.description, found.limit) == ("Grüße an alle", "mine", 500)
+    shown = brief.start(Place(place.project, place.user, "s")).context
+    assert "(its file is not UTF-8; run memfs doctor)\nGrüße an alle\n" in shown
+    for wanted in (Append("odd", "more"), Describe("odd", {"limit": 9}), Rename("odd", "even")):
+        refused = rejected(place, wanted)
+        assert refused.message.endswith("the file is UTF-16, not UTF-8")
         assert refused.hint.startswith("memfs doctor --fix converts the file to UTF-8")
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:1: the file is UTF-16, not UTF-8"
