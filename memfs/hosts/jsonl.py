@@ -2,6 +2,7 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -29,7 +30,7 @@ Shape = TypeVar("Shape", bound=msgspec.Struct)
 Parse = Callable[[Shape, Identity, int], Iterable[Message]]
 
 
-class Reader(Generic[Shape]):
+class Reader(ABC, Generic[Shape]):
     """Finds and reads the transcripts of a host, of one session each.
 
     By default they have a JSON object on each line, of which only the fields of `shape` are read,
@@ -40,22 +41,20 @@ class Reader(Generic[Shape]):
     INSIDE: tuple[str, ...] = ()
     PREFIX = ""  # of the names of files
 
-    def __init__(self, shape: type[Shape], parse: Parse[Shape] | None = None) -> None:
-        """Read the messages of an object by `parse`, where no other is before it (see `begin`)."""
+    def __init__(self, shape: type[Shape], parse: Parse[Shape] = lambda *_: ()) -> None:
+        """Read the messages of an object by `parse`, if `begin` is not the reader's own."""
         self._shape, self._parse = shape, parse
         self._decode = msgspec.json.Decoder(shape).decode
         self._names = dict(
             zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
         )
 
+    @abstractmethod
     def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
         """Return the session of a transcript by its first lines; None: not this host's."""
-        raise NotImplementedError
 
     def begin(self, identity: Identity, before: bytes) -> Parse[Shape]:  # noqa: ARG002 - of most
         """Return what yields the messages of an object that begins at a byte of the file."""
-        if self._parse is None:
-            raise NotImplementedError
         return self._parse
 
     def read_transcript(

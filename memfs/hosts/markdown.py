@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -21,22 +22,22 @@ class _Turn(NamedTuple):
     side: bool = False
 
 
-class _MarkdownFile:
+class _MarkdownFile(ABC):
     """A `Collection` whose turns begin at lines of their own."""
 
     HOST = ""
 
+    @abstractmethod
     def is_own(self, path: str, head: bytes) -> bool:
         """Return whether a file is of this kind, by its first bytes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def split(self, lines: list[str]) -> dict[str, list[str]]:
         """Return the lines of sessions by name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse(self, lines: list[str]) -> Iterable[_Turn]:
         """Return the turns of a session."""
-        raise NotImplementedError
 
     def find_project(self, path: str) -> str:  # noqa: ARG002 - some are in no project
         """Return the project of a file, "" if it is unknown."""
