@@ -51,9 +51,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
                 return RethinkProposal(block.label, block.value, after, model.name, shown.version)
             note = f"{model.name} did not write a text that fits into the block"
     after = consolidate.consolidate_text(f"{block.value}\n").rstrip("\n")
-    return RethinkProposal(
-        block.label, block.value, after, "rules, without a model", shown.version, note
-    )
+    return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
 
 def _ask_model(model: Model, label: str, value: str, limit: int) -> str:

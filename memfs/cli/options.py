@@ -133,7 +133,7 @@ def find_target(*, user: bool = False) -> Place:
         return found
     folder = shorten_path(found.home.root)
     if console.can_ask():
-        console.talk("there is no project store here (memfs init makes one)")
+        console.talk("there is no project store here (memfs init creates one)")
         click.confirm(
             f"Write into your own store instead, {folder}?", default=True, abort=True, err=True
         )

@@ -22,12 +22,12 @@ _ACTIONS = {
     "archive": ("memfs archive add", "archival_memory_insert"),
     "create": ("memfs create", "memory_create"),
     "every": ("--all", "all=true"),
-    "list": ("memfs show --list lists the blocks", "memory_read without an id lists the blocks"),
-    "log": ("memfs log {label}", "the block's history"),
-    "make_store": (
-        "create the store with: memfs init",
-        "ask the user to create the store: memfs init",
+    "list": (
+        "list the blocks: memfs show --list",
+        "list the blocks with memory_read without an id",
     ),
+    "log": ("memfs log {label}", "the block's history"),
+    "make_store": ("create a store: memfs init", "ask the user to create a store: memfs init"),
     "mend": ("memfs doctor --fix", "ask the user to run memfs doctor --fix, which"),
     "read": ("memfs show {label}", "memory_read"),
     "page_in": (

@@ -144,7 +144,7 @@ def import_assistants(
     of the files to take, None: all. A name is the label in its tier: "user:codex-memory".
     """
     if place.project is None:
-        raise StoreError("there is no project store here", "run memfs init to create one")
+        raise StoreError("there is no project store here", "create one: memfs init")
     settings = config.load(place)
     sources = _mark_own(place, _find_assistants(place.project, home))
     shared = plan.plan_import(sources, settings.get_limit, user=False, pin=False)
@@ -268,7 +268,7 @@ def _choose_tier(place: Place, *, user: bool) -> str:
     if not user and place.project is None:
         raise StoreError(
             "there is no project store here",
-            "run memfs init to create one, or add --user for your own store",
+            "create one with memfs init, or add --user for your own store",
         )
     return labels.USER if user else labels.PROJECT
 

@@ -311,13 +311,13 @@ def missing(place: Place, text: str) -> NotFoundError:
     known = sorted({label for _, label, _ in paths(place)})
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
-    hint = Remedy("{list}, {create} makes a new block")
+    hint = Remedy("{list}; {create} makes a new block")
     if known and len(known) <= _FEW:
         hint = Remedy("the blocks are {names}; {create} makes a new block", names=", ".join(known))
     if close:
         hint = Remedy("did you mean {near}? see {listing}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
-        hint = Remedy("it belongs to a session: {that_session}")
+        hint = Remedy("the block belongs to a session: {that_session}")
     return NotFoundError(f"there is no block '{text}'", hint)
 
 

@@ -269,7 +269,7 @@ def require(start: str) -> Store:
     found = find(start) or user_store()
     if found is None:
         raise StoreError(
-            f"there is no memfs store at or above {start}", "make a store with: memfs init"
+            f"there is no memfs store at or above {start}", "create a store: memfs init"
         )
     return found
 

@@ -135,7 +135,7 @@ def check_allowed(store: Store) -> None:
     if not store.trusted:
         raise StoreError(
             "you have not trusted this store, so assistants do not get it",
-            "review the store and decide: memfs trust",
+            "review the store, and decide: memfs trust",
         )
     if quarantine.map_copies(store, anew=True):
         raise StoreError("changes of other people wait for your review", "review them: memfs trust")

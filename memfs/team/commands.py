@@ -135,7 +135,7 @@ def status(as_json: bool) -> None:
 )
 @click.option("--tools", is_flag=True, help="Also share tool calls and their outputs.")
 @click.option("--dry-run", is_flag=True, help="Show what would be shared; send nothing.")
-@options.yes_option("Do not ask.")
+@options.yes_option("Do not ask for confirmation.")
 def share(
     session: str,
     first: int | None,
@@ -155,8 +155,7 @@ def share(
         op.require_person(options.get_origin(), "share sessions")
     if (bool(session), project, solved).count(True) != 1:
         raise UsageError(
-            "give one of SESSION, --project and --solved",
-            "run memfs session list to see the sessions",
+            "give one of SESSION, --project and --solved", "list the sessions: memfs session list"
         )
     if tools and solved:
         raise UsageError(
@@ -206,7 +205,7 @@ def never(pattern: str, remove: bool) -> None:
     place = options.place()
     if not pattern:
         if remove:
-            raise UsageError("--remove needs a pattern", "list the patterns with memfs team never")
+            raise UsageError("--remove needs a pattern", "list the patterns: memfs team never")
         found = membership.load_patterns(place.store("user"))
         for each in found:
             console.echo(flatten_text(each))

@@ -238,7 +238,7 @@ def list_projects(database: str) -> None:
 
 @project.command("remove")
 @click.argument("name")
-@options.yes_option("Do not ask.")
+@options.yes_option("Do not ask for confirmation.")
 @_database_option
 def remove_project(name: str, yes: bool, database: str) -> None:
     """Remove a project with all its shared sessions."""

@@ -234,7 +234,7 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
         before = membership.load_patterns(user)
         if remove and pattern not in before:
             raise NotFoundError(
-                f"there is no pattern {pattern!r}", "list the patterns with memfs team never"
+                f"there is no pattern {pattern!r}", "list the patterns: memfs team never"
             )
         rest = [each for each in before if each != pattern]
         membership.save_patterns(user, rest if remove else [*rest, pattern])
@@ -334,7 +334,7 @@ def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) 
     chosen = [name for name in shared if name[1].startswith(ident)]
     if len(chosen) != 1:
         raise NotFoundError(
-            f"there is no session '{ident}'", "run memfs session list to see the sessions"
+            f"there is no session '{ident}'", "list the sessions: memfs session list"
         )
     return chosen[0]
 

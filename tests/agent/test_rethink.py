@@ -52,9 +52,7 @@ def test_rules_propose_and_what_is_applied_is_an_edit(memfs: Run, place: Place) 
         "--- a/human\n+++ b/human\n@@ -2,4 +2,3 @@\n Editor: vim\n editor: helix\n"
         " Lives in Rome\n-Lives in Rome.\n"
     )
-    assert (
-        shown.err == "proposed by rules, without a model; to save it: memfs rethink human --apply\n"
-    )
+    assert shown.err == "proposed by rules, no model; to save it: memfs rethink human --apply\n"
     assert "Rome." in blocks.get(place, "human").value
     shown = memfs("rethink", "human", "--apply")
     assert "✓ user:human version 3: rethink, 51 of 5,000 characters" in shown.err
@@ -72,7 +70,7 @@ def test_a_model_that_fails_is_done_without_and_rules_are_not_applied_in_its_pla
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
-    assert "proposed by rules, without a model" in shown.err
+    assert "proposed by rules, no model" in shown.err
     assert memfs("rethink", "human", "--apply").code == 1
     assert "Rome." in blocks.get(place, "human").value
     assert memfs("rethink", "human", "--apply", "--no-model").code == 0

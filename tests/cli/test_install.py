@@ -179,7 +179,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     assert wanted.items() <= json.loads(path.read_text()).items()
     assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
     assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
-    assert "has its own memory" not in memfs("status").out
+    assert "to turn it off" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
     memfs("uninstall", "claude")

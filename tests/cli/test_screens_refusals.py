@@ -64,7 +64,7 @@ def test_a_search_without_a_project_store_says_where_it_looked(
     assert memfs("search", "zebra") == (
         0,
         "",
-        "no hits in your own store; there is no project store here (memfs init makes one)\n",
+        "no hits in your own store; there is no project store here (memfs init creates one)\n",
     )
 
 
@@ -157,6 +157,8 @@ def test_without_a_store(
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    told = f"error: there is no memfs store at or above {folder}\nhint: make a store with: memfs init\n"
+    told = (
+        f"error: there is no memfs store at or above {folder}\nhint: create a store: memfs init\n"
+    )
     for words in (("show", "--list"), ("search", "zebra"), ("recall", "zebra")):
         assert memfs(*words) == (1, "", told)

@@ -76,7 +76,7 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         "",
         (
             "error: you have not trusted this store, so assistants do not get it\n"
-            "hint: review the store and decide: memfs trust\n"
+            "hint: review the store, and decide: memfs trust\n"
         ),
     )
 

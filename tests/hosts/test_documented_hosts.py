@@ -76,7 +76,7 @@ def test_a_session_from_its_start_to_its_end(
     assert do(prompt) == ""
     assert '"deny"' in do(*before)
     (repo / ".agent-memory/blocks/notes.txt").write_text("x")
-    assert "rename it" in do(*after)
+    assert "rename the file" in do(*after)
     assert do(compact, transcript_path=None) == ""
     assert "# Core memory" in do(prompt), "what a prompt was told is gone with the turns"
     session = EVENTS[sender][stop, ""]

@@ -171,7 +171,7 @@ def test_the_host_itself_takes_the_plugin_from_this_installation(
     program = tmp_path / "bin/codex"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    with pytest.raises(StoreError, match="codex is not on the PATH"):
+    with pytest.raises(StoreError, match="Codex is not on the PATH"):
         install.plugin(place, "codex", str(home))
     program.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\necho "Did it: $2"\n')
     program.chmod(0o755)

@@ -81,7 +81,7 @@ def test_what_a_person_accepts_is_taken_once_and_taken_back_as_a_whole(
         data.decode() for name, data in read_stores(place).items() if name.startswith("project/")
     )
     again = memfs("import", "--from", "assistants", "--yes")
-    assert (again.code, "here already" in again.err) == (0, True)
+    assert (again.code, "imported already" in again.err) == (0, True)
     put(kept, "feedback_tests.md", "---\ntype: feedback\n---\nNo mocks at all.\n")
     changed = memfs("import", "--from", "assistants", "--dry-run")
     assert "-No mocks of our own modules.\n+No mocks at all." in changed.out

@@ -196,7 +196,7 @@ def test_what_cannot_be_asked_for(place: Place) -> None:
         ({"vektor": {}}, "there is no memory kind 'vektor'"),
         ({"vector": {"limt": 5}}, "cannot have 'limt'"),
         ({"vector": {"limit": "many"}}, "the requirement of 'vector' is wrong"),
-        ({"vector": 5}, "is no mapping"),
+        ({"vector": 5}, "is not a mapping"),
         ({"facts": {"recency": "once"}}, "recency is 'once'"),
         ({"priority": []}, "are not priorities"),
         ({"priority": [1, -1]}, "are not priorities"),

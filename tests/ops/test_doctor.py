@@ -443,10 +443,18 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
         ),
         (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
         (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
-        (b"---\nimportance: high\n---\nbody\n", "warning", ": importance is 'high', which is not"),
+        (
+            b"---\nimportance: high\n---\nbody\n",
+            "warning",
+            ": importance is 'high', which is ignored",
+        ),
         (b"---\nimportance: 11\n---\nbody\n", "warning", ": importance is 11, which is ignored"),
         (b"---\ntags: {a: b}\n---\nbody\n", "warning", ": tags is {'a': 'b'}, which is ignored"),
-        (b"---\ncreated_at: soon\n---\nbody\n", "warning", ": created_at is 'soon', which is not"),
+        (
+            b"---\ncreated_at: soon\n---\nbody\n",
+            "warning",
+            ": created_at is 'soon', which is ignored",
+        ),
     ],
 )
 def test_a_passage_that_is_broken_is_named(

@@ -158,7 +158,7 @@ def test_imports_are_listed_until_they_are_taken_back(place: Place, tmp_path: Pa
 
 def test_an_agent_takes_no_import_back(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_claude_mem(tmp_path))
-    with pytest.raises(RejectedError, match="by a person"):
+    with pytest.raises(RejectedError, match="only the user"):
         undo.run(place, done.id, Origin("agent"))
     with pytest.raises(NotFoundError, match="no import has the id zzz"):
         undo.run(place, "zzz", BY)

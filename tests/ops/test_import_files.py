@@ -292,7 +292,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
         "empty.md": "it is empty",
         "nul.md": "it contains control characters",
         "Fine.md": "memory-bank/fine",
-        "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
+        "fine.md": "memory-bank/Fine.md already has the label memory-bank/fine",
         "token.md": "line 3 looks like a secret (github-token)",
         f"of {SECRET}.md": "its name contains a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
@@ -351,7 +351,7 @@ def test_a_file_elsewhere_can_be_named(place: Place, tmp_path: Path) -> None:
 def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
     assert bring(place).files == ()
     (repo / "src").mkdir()
-    with pytest.raises(NotFoundError, match="nothing in src"):
+    with pytest.raises(NotFoundError, match="src contains no memory files"):
         bring(place, "src")
     with pytest.raises(NotFoundError, match=r"no file or folder nope\.md"):
         bring(place, "nope.md")

@@ -187,7 +187,7 @@ def test_what_nobody_read_for_a_month_is_stale(
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     write(place, BODY)
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
-    assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                               PART"
+    assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                                  PART"
     assert "The holiday party is on 12 December at the harbour." in shown.out
     assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)

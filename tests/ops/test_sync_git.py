@@ -116,7 +116,7 @@ def test_a_commit_never_fails_for_it(hooked: Place, repo: Path) -> None:
     assert "you have not trusted this store" in git(repo, "commit", "-m", "memory")
     trust.grant_trust(hooked.home)
     (repo / "AGENTS.md").write_text("<!-- memfs: begin -->\n")
-    assert "is nowhere" in git(repo, "commit", "-am", "half")
+    assert "is missing" in git(repo, "commit", "-am", "half")
     (repo / ".agent-memory/config.yaml").unlink()
     git(repo, "commit", "-qam", "no store")
 
@@ -181,7 +181,7 @@ def test_a_hook_of_others_stays_and_is_run(
         ("", 0o755, "not a shell script"),
         ("#!/bin/sh\nexit 0\n", 0o644, "is not executable"),
         ("#!/bin/sh\nexit 0\n", 0o555, "read-only"),
-        ("#!/bin/sh\n# memfs: end\n", 0o755, "is nowhere"),
+        ("#!/bin/sh\n# memfs: end\n", 0o755, "is missing"),
     ],
 )
 def test_a_hook_that_is_not_ours_to_write_is_refused(

@@ -108,7 +108,7 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
     git.set_driver(str(work), "other")
     with pytest.raises(StoreError):
         githook.run(blocks.find_place(str(work)))
-    with pytest.raises(StoreError, match="memfs has git write nothing here"):
+    with pytest.raises(StoreError, match="memfs does not let git write here"):
         git.start(str(work), "update-ref", "refs/heads/x", "HEAD")
     proposals.StoreDraft(blocks.find_place(str(work))).discard()
     assert content(own) == before

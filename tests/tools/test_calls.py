@@ -168,7 +168,7 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     first = do("archival_memory_insert", content=text, tags="database", importance="8").text
     ident = re.fullmatch(r"archived as (\w+)", first)
     assert ident
-    assert do("archival_memory_insert", content=text).text.endswith(f"already, as {ident[1]}")
+    assert do("archival_memory_insert", content=text).text == f"already archived as {ident[1]}"
     found = do("archival_memory_search", query="why postgres", tags=["x", "database"], match="any")
     assert found.text.splitlines()[:3] == [
         "showing 1-1 of 1 hits",

@@ -74,4 +74,4 @@ def test_what_was_paged_out_comes_back_by_the_same_tool(told: Do) -> None:
     out = told("memory_page_out", label="human", task="tea")
     assert out.text.endswith("memory_page_out human with back: true brings these parts back")
     back = told("memory_page_out", label="human", back=True)
-    assert back.text.startswith("'human' has its ")
+    assert back.text.startswith("restored the parts of 'human'")

@@ -33,9 +33,9 @@ def find_id(place: Place, kind: str) -> str:
 
 def test_a_quiet_memory_says_so_in_one_line(page: Client, place: Place) -> None:
     shown = page.get("attention").words
-    assert "Needs attention Nothing waits for you." in shown
+    assert "Needs attention Nothing to decide." in shown
     home = page.get("home").words
-    assert "Nothing waits for you." in home
+    assert "Nothing to decide." in home
     assert "No prompt was answered here yet." in home
 
 
@@ -108,7 +108,7 @@ def test_what_is_dismissed_does_not_come_back(page: Client, place: Place) -> Non
     assert SCRIPT not in shown.text
     ident = find_id(place, "rule")
     assert "dismissed: never use" in decide(page, "dismiss", ident).words
-    assert "Nothing waits for you." in page.get("attention").words
+    assert "Nothing to decide." in page.get("attention").words
     assert "is already decided" in decide(page, "accept", ident).words
 
 

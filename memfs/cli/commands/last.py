@@ -107,7 +107,7 @@ def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("memfs answered no prompts here yet; memfs doctor checks the hooks")
+        console.talk("no prompt was answered here yet; see: memfs doctor")
     for each in found:
         _show(each)
     if any(each.items for each in found):

@@ -178,7 +178,7 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
         console.talk("there are no sources here; memfs source add NAME PATH adds a source")
     elif place.project is None:
         console.talk(
-            "no hits in your own store; there is no project store here (memfs init makes one)"
+            "no hits in your own store; there is no project store here (memfs init creates one)"
         )
     else:
         console.talk("no hits")

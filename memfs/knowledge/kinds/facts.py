@@ -106,7 +106,7 @@ class Facts(ListedKind[Fact]):
         text = "\n".join(m.text for m in contents.messages(content, "")).strip()
         if fact is None or not text:
             what = f"no fact has the id {ident}" if text else "the new text of the fact is empty"
-            raise NotFoundError(what, "memfs facts lists the facts" if text else "")
+            raise NotFoundError(what, "list the facts: memfs facts" if text else "")
         odd = body_edits.check_secret("keep", "a fact", text)
         if odd:
             raise RejectedError(odd.message, odd.hint)
@@ -124,7 +124,7 @@ class Facts(ListedKind[Fact]):
     def delete(self, ident: str) -> None:
         """Reject a fact: it is not stored again. Raises `NotFoundError`."""
         if fact_store.decide_fact(self.place, ident, REJECTED) is None:
-            raise NotFoundError(f"no fact has the id {ident}", "memfs facts lists the facts")
+            raise NotFoundError(f"no fact has the id {ident}", "list the facts: memfs facts")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return the facts about the entities and the texts of a state, with a summary of them."""

@@ -172,7 +172,7 @@ class Graph(BaseKind[Flow]):
                 if some
                 else f"no session has the id {session}"
             )
-            raise NotFoundError(what, "memfs graph lists the sessions")
+            raise NotFoundError(what, "list the sessions: memfs graph")
         self._write_outcome(SessionOutcome(named[0], bool(worked), why, turn))
 
     def _write_outcome(self, outcome: SessionOutcome) -> None:

@@ -199,7 +199,7 @@ def get(place: Place, key: str, tier: str = "") -> StoredEntry:
         if entry:
             return StoredEntry(name, entry)
     raise NotFoundError(
-        f"no static entry has the key '{key}'", "memfs static list shows the entries"
+        f"no static entry has the key '{key}'", "list the entries: memfs static list"
     )
 
 

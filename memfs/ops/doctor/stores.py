@@ -34,11 +34,11 @@ def check_stores(place: Place) -> Iterator[Finding]:
         if tier == labels.PROJECT and not store.trusted:
             yield warn(
                 "you have not trusted the project store: hooks do not use it",
-                "review the store, then decide: memfs trust",
+                "review the store, and decide: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield warn(
-                f"memfs did not create {store.main}/{name} for you, and does not use it",
+                f"{store.main}/{name} was not made by memfs for you, and is not used",
                 f"if the folder is yours, run memfs trust --local {name}; otherwise remove it",
             )
         for text in config_file.find_problems(store):

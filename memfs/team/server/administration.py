@@ -211,7 +211,7 @@ def _require_found(found: T | None, kind: str, name: str) -> T:
     """Return what was found. Raises `NotFoundError` for nothing."""
     if not found:
         raise NotFoundError(
-            f"there is no {kind} {name}", f"run memfs team {kind} list to see the {kind}s"
+            f"there is no {kind} {name}", f"list the {kind}s: memfs team {kind} list"
         )
     return found
 
