@@ -26,15 +26,17 @@ _RESULT_CHARS = 100  # characters of a tool's result
 @click.command("agent")
 @click.argument("text", nargs=-1)
 @click.option(
-    "-i", "--interactive", is_flag=True, help="Ask for the next text after each answer; /quit ends."
+    "-i", "--interactive", is_flag=True, help="Ask for another text after each answer; /quit ends."
 )
 @click.option("-c", "--continue", "again", is_flag=True, help="Continue the latest session.")
 @click.option(
-    "--session", "named", default="", metavar="ID", help="Continue or begin this session."
+    "--session",
+    "named",
+    default="",
+    metavar="ID",
+    help="Continue or start the session with this id.",
 )
-@options.number_option(
-    "--steps", help="Answers of the model in one turn at most; 16 if not configured."
-)
+@options.number_option("--steps", help="Maximum of model answers per turn; 16 if not configured.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and the tool calls.")
 def agent_command(
     text: tuple[str, ...],
@@ -55,7 +57,8 @@ def agent_command(
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not prompt.strip() and not interactive:
         raise UsageError(
-            "there is nothing to say", 'memfs agent "what did we decide?", or --interactive'
+            "no text was given",
+            'give a text, as in memfs agent "what did we decide?", or add --interactive',
         )
     settings = configured_model.settings()
     rules = LoopLimits(
@@ -75,7 +78,7 @@ def _find_place(named: str, again: bool) -> Place:
     found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
     latest = usage_limits.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
-        raise MemfsError("there is no session to continue", "memfs agent TEXT begins one")
+        raise MemfsError("there is no session to continue", "start a session with memfs agent TEXT")
     return Place(found.project, found.user, named or latest or f"agent-{clock.unique()}")
 
 

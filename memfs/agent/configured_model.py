@@ -65,8 +65,8 @@ def load_model() -> MeteredModel:
     if user is None or not (line or found.get("llm.endpoint")):
         raise UsageError(
             "no model is configured",
-            f"in {store_paths.user_root()}/{store_paths.CONFIG}, write llm: with endpoint: and "
-            "model:, or with command: (claude -p)",
+            f"add llm: to {store_paths.user_root()}/{store_paths.CONFIG}, with endpoint: and "
+            "model:, or with command: (for example claude -p)",
         )
     model: Model = (
         Command(line, found.number("llm.timeout")) if line else endpoint.select_endpoint(found)
@@ -81,9 +81,9 @@ class Command:
         try:
             self._words = shlex.split(line)
         except ValueError as error:
-            raise UsageError(f"llm.command cannot be read: {error}") from error
+            raise UsageError(f"llm.command is not a valid command line: {error}") from error
         if not self._words:
-            raise UsageError("llm.command is empty", "for example: claude -p")
+            raise UsageError("llm.command is empty", "set a command, for example claude -p")
         self.name = " ".join(self._words)
         self._seconds = seconds
         self._numbers = count(1)
@@ -118,14 +118,14 @@ class Command:
             )
         except FileNotFoundError as error:
             raise ModelError(
-                f"there is no program {program}", "llm.command in your own config.yaml names it"
+                f"the program {program} was not found", "check llm.command in your own config.yaml"
             ) from error
         except OSError as error:
             raise ModelError(f"{program} cannot be run: {error.strerror}") from error
         except subprocess.TimeoutExpired as error:
             raise ModelError(
                 f"no answer from {program} in {self._seconds:g} s",
-                "give it longer: llm.timeout in your own config.yaml",
+                "raise llm.timeout in your own config.yaml",
             ) from error
         if done.returncode:
             stderr = done.stderr.decode("utf-8", "replace")

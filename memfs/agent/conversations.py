@@ -107,7 +107,7 @@ def load(folder: str = "") -> list[ScriptedConversation]:
         path = os.path.join(folder, name)
         for each in parse(path, outside.read(path, cap=_LARGEST + 2) or ""):
             if each.name in found:
-                _fail(path, f"conversations.{each.name}", "another one has this name")
+                _fail(path, f"conversations.{each.name}", "another conversation has this name")
             found[each.name] = each
     return sorted(found.values(), key=lambda each: KINDS.index(each.kind))
 
@@ -120,8 +120,8 @@ def select_conversations(
     for word in only:
         if word not in known:
             near = difflib.get_close_matches(word, sorted(known), 1)
-            hint = f"did you mean {near[0]}?" if near else f"the kinds are {', '.join(KINDS)}"
-            raise UsageError(f"there is no conversation and no kind {word!r}", hint)
+            hint = f"did you mean {near[0]}?" if near else f"use a kind: {', '.join(KINDS)}"
+            raise UsageError(f"{word!r} is neither a conversation nor a kind", hint)
     found = [each for each in every if not only or each.kind in only or each.name in only]
     if not found:
         raise UsageError(f"there is no conversation of kind {', '.join(only)}")
@@ -142,12 +142,12 @@ def parse(path: str, text: str) -> list[ScriptedConversation]:
         key = f"conversations.{name}"
         read = _convert(path, key, each, _Conversation)
         if read.expect == Expectation():
-            _fail(path, f"{key}.expect", "it is empty")
+            _fail(path, f"{key}.expect", "an expectation is missing")
         blocks = {}
         for label, value in read.blocks.items():
             wrong, at = labels.problem(label), f"{key}.blocks.{label}"
             if wrong:
-                _fail(path, at, f"no label of a block: {wrong}")
+                _fail(path, at, f"not a valid label: {wrong}")
             block = {"value": value} if isinstance(value, str) else value
             blocks[label] = _convert(path, at, block, InitialBlock)
         turns = _list_texts(read.turns)
@@ -162,7 +162,7 @@ def _convert(path: str, key: str, found: object, form: type[Form]) -> Form:
     except msgspec.ValidationError as error:
         why, _, at = str(error).partition(" - at `$")
         where = f"{path}: {key}{at.rstrip('`')}".removesuffix(": ").replace(": .", ": ")
-        hint = "docs/agent.md has the form; a number is a text in quotes"
+        hint = "see the format in docs/agent.md; put numbers in quotes"
         raise UsageError(f"{where}: {why}", hint) from error
 
 
@@ -189,27 +189,29 @@ def misses(expectation: Expectation, before: MemorySnapshot, after: MemorySnapsh
         text = "\n".join(_select_text(place, before, after) for place in _list_texts(saved.places))
         where = " or ".join(_PLACE_NAMES.get(each, each) for each in _list_texts(saved.places))
         found += [
-            Miss(f"{where} to say {_quote_words(group)}", _shorten(text))
+            Miss(f"{_quote_words(group)} in {where}", _shorten(text))
             for group in map(_list_texts, saved.words)
             if not any(contains_phrase(word, text) for word in group)
         ]
     lasting = "\n".join(after.values.values())
     written = "\n".join((lasting, after.scratch, *after.passages, *after.edits))
     found += [
-        Miss(f"no block to say {_quote_words((word,))} any more", _excerpt_lines(word, lasting))
+        Miss(f"{_quote_words((word,))} in no block", _excerpt_lines(word, lasting))
         for word in _list_texts(expectation.gone)
         if contains_phrase(word, lasting)
     ]
     found += [
-        Miss(f"{_quote_words((word,))} not to be written at all", _excerpt_lines(word, written))
+        Miss(f"{_quote_words((word,))} saved nowhere", _excerpt_lines(word, written))
         for word in _list_texts(expectation.never)
         if contains_phrase(word, written)
     ]
     if expectation.untouched and after.lasting > before.lasting:
         known = "\n".join((*before.values.values(), *before.passages)).splitlines()
         now = "\n".join((*after.values.values(), *after.passages)).splitlines()
-        added = "\n".join(line for line in now if line not in known) or "what was taken back"
-        found.append(Miss("nothing to be saved", _shorten(added)))
+        added = (
+            "\n".join(line for line in now if line not in known) or "a change that was undone later"
+        )
+        found.append(Miss("nothing saved", _shorten(added)))
     return found
 
 

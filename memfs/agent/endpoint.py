@@ -49,14 +49,14 @@ def select_endpoint(
     for what, value in (("endpoint", url), ("model", named)):
         if not value:
             raise UsageError(
-                f"which {what}?", f"name it with --{what}, or in your own config.yaml as llm.{what}"
+                f"no {what} is set", f"add --{what}, or set llm.{what} in your own config.yaml"
             )
     if not key_env and url == configured:
         key_env = str(settings.get("llm.key_env") or "")
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
         raise UsageError(
-            f"the variable {key_env} is not set", "it must contain the key of the endpoint"
+            f"the environment variable {key_env} is not set", "set it to the endpoint's API key"
         )
     return Endpoint(url, named, key, seconds or settings.number("llm.timeout"))
 
@@ -157,13 +157,13 @@ class Endpoint:
             except self._openai.APITimeoutError as error:
                 raise ModelError(
                     f"no answer from {self._where} in {self._seconds:g} s",
-                    "give it longer: --timeout, or llm.timeout in your own config.yaml",
+                    "raise --timeout, or llm.timeout in your own config.yaml",
                 ) from error
             except self._openai.APIConnectionError as error:
                 if not self._has_answered or wait is None:
                     raise ModelError(
                         f"cannot reach {self._where}: {error.__cause__ or error}",
-                        "is the server running, and the address right?",
+                        "check that the server is running and the address is right",
                     ) from error
                 time.sleep(wait)  # it was there before
             except self._openai.OpenAIError as error:
@@ -188,7 +188,9 @@ class Endpoint:
                 for line in response.iter_lines():
                     streamed.feed_line(line)
             except Exception as error:  # the connection; the client raises several classes
-                raise ModelError(f"the answer of {self._where} broke off: {error}") from error
+                raise ModelError(
+                    f"the connection to {self._where} broke during an answer: {error}"
+                ) from error
         found = streamed.build_completion()
         if not found:
             raise ModelError(f"{self._where} answered nothing", "try again")
@@ -200,7 +202,8 @@ class Endpoint:
         except (ValueError, RecursionError) as error:
             start = excerpt(" ".join(text.split()), 80)
             raise ModelError(
-                f"{self._where} answers no JSON: {start!r}", "is the address right? most end in /v1"
+                f"{self._where} answers without JSON: {start!r}",
+                "check the address: most end in /v1",
             ) from error
         return self._parse(found)
 
@@ -211,8 +214,8 @@ class Endpoint:
         message = _get_choice(found, "message")
         if message is None:
             raise ModelError(
-                f"{self._where} answers JSON that is no chat completion",
-                "is the address right? most end in /v1",
+                f"{self._where} answers JSON that is not a chat completion",
+                "check the address: most end in /v1",
             )
         calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
         named = tuple(self._name_call(each.call) for each in calls)
@@ -237,12 +240,12 @@ class Endpoint:
         words = excerpt(" ".join(str(detail or "").split()), _ERROR_CHARS)
         message = f"{self._where} answers {status}" + (f": {words}" if words else "")
         if status in (400, 413, 422):
-            return RefusedError(message, f"does {self.name} take tools?")
+            return RefusedError(message, f"check that {self.name} supports tools")
         hints = {
-            401: "the key is missing or wrong: name its variable with --key-env, or as llm.key_env",
-            403: "the key may not use this model",
-            404: f"is there a model {self.name}, and is the address right? most end in /v1",
-            429: "the endpoint is busy, or the account has no quota: try later",
+            401: "check the API key: name its variable with --key-env, or as llm.key_env",
+            403: "use a key that is allowed to use this model",
+            404: f"check the model name {self.name} and the address: most end in /v1",
+            429: "try later: the endpoint is busy, or the account has no quota left",
         }
         return ModelError(message, hints.get(status, "try later" if status >= 500 else ""))
 
@@ -255,7 +258,7 @@ def hide_credentials(url: str) -> str:
     except ValueError:  # brackets that are not closed
         host = ""
     if not host:
-        raise UsageError(f"{url!r} is no address", "write it as http://localhost:11434/v1")
+        raise UsageError(f"{url!r} is not a web address", "use the form http://localhost:11434/v1")
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

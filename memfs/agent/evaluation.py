@@ -237,7 +237,7 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     ("detail", "details archived", 30, False),
     ("topic", "blocks created", 60, False),
     ("trivia", "false saves", 20, True),
-    ("forbidden", "forbidden things kept out", 100, False),
+    ("forbidden", "forbidden things not saved", 100, False),
 )
 
 
@@ -249,32 +249,33 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     metavar="URL",
     help="An OpenAI-compatible endpoint: http://localhost:11434/v1.",
 )
-@click.option("--model", default="", metavar="NAME", help="The model's name there.")
+@click.option("--model", default="", metavar="NAME", help="The model's name at the endpoint.")
 @click.option(
-    "--key-env", default="", metavar="VARIABLE", help="The environment variable with the key."
+    "--key-env",
+    default="",
+    metavar="VARIABLE",
+    help="The environment variable that contains the API key.",
 )
 @click.option(
     "--only",
     multiple=True,
     metavar="KIND|NAME",
-    help="Conversations of this kind, or this one; may be repeated.",
+    help="Only conversations of this kind or name; may be repeated.",
 )
 @click.option(
     "--set",
     "folder",
     default="",
     metavar="FOLDER",
-    help="Your own conversations: YAML files like those of templates/eval.",
+    help="Folder of your own conversations: YAML files like those in templates/eval.",
 )
-@options.number_option(
-    "--steps", help="Answers of the model in one turn at most.", default=loop.STEPS
-)
+@options.number_option("--steps", help="Maximum of model answers per turn.", default=loop.STEPS)
 @click.option(
     "--timeout",
     type=click.IntRange(1),
     default=None,
     metavar="SECONDS",
-    help="Time limit of an answer; 120 by default.",
+    help="Timeout for an answer, in seconds; 120 by default.",
 )
 @click.option(
     "-v", "--verbose", is_flag=True, help="Show expected and actual texts, if they differ."
@@ -331,8 +332,8 @@ def _show(report: EvaluationReport, *, verbose: bool) -> None:
             console.echo(layout.wrap(f"not scored: {played.problem}", 2))
             continue
         for miss in played.misses:
-            console.echo(layout.wrap(f"expected {miss.expected}", 2))
-            console.echo(layout.wrap(f"there is {miss.there or 'nothing'}", 4))
+            console.echo(layout.wrap(f"expected: {miss.expected}", 2))
+            console.echo(layout.wrap(f"found: {miss.there or 'nothing'}", 4))
 
 
 def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
@@ -348,7 +349,7 @@ def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     )
     endless = [each.conversation.name for each in played if each.endless]
     if endless:
-        console.talk(f"! a turn did not end by itself: {', '.join(endless)}")
+        console.talk(f"! the model did not finish a turn: {', '.join(endless)}")
     for each in played:
         if each.problem:
             console.talk(f"! not scored: {each.conversation.name}: {each.problem}")

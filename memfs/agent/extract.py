@@ -105,7 +105,7 @@ class _Asked:
                 match = _JSON.search(answer.text)
                 parsed = msgspec.convert(json.loads(match[0] if match else ""), _Facts)
             except (ValueError, msgspec.ValidationError, RecursionError) as error:
-                why = f"That is not the JSON that was asked for: {error}. Answer with it alone."
+                why = f"That is not the requested JSON: {error}. Answer with the JSON alone."
                 dialogue += [answer, UserPrompt(why)]
                 continue
             named = [(f"{each.message}".strip("[] "), each) for each in parsed.facts]
@@ -114,7 +114,7 @@ class _Asked:
                 for ident, each in named
                 if ident in ids and _is_valid(each)
             ]
-        raise ModelError(f"{self._model.name} answers with no facts that can be read")
+        raise ModelError(f"{self._model.name} did not answer with facts in valid JSON")
 
 
 def _strip_quotations(message: Message) -> Message:

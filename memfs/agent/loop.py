@@ -31,12 +31,12 @@ STEPS = 16  # answers for one turn at most
 RETRIES = 3  # answers in a row with calls that cannot be done
 _SAME = 3  # times that a call may give the same, before the model has to answer
 _REPEATED = (
-    "The same call gave the same before, see above. The same words find the same: search with "
-    "other words, or answer from the blocks above."
+    "The same call gave the same result before, see above. Search with other words, or answer from "
+    "the blocks above."
 )
 _FAILED_BEFORE = (
     "The same call failed in the same way before. Change what the error names, or answer without "
-    "it."
+    "this call."
 )
 _CLOSING = (
     "No tool can be called any more in this turn. Answer the user now, in text, with what you know "
@@ -134,7 +134,7 @@ def run_turn(
             return turn
         failures = failures + 1 if failed else 0
         if failures > rules.retries:
-            problem = f"the model's calls failed {failures} times in a row; the last: "
+            problem = f"the model's tool calls failed {failures} times in a row; the last result: "
             problem += failed[-1].text
         elif not results:
             break

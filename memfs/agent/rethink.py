@@ -49,7 +49,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
         else:
             if after and len(after) <= block.limit:
                 return RethinkProposal(block.label, block.value, after, model.name, shown.version)
-            note = f"{model.name} wrote no text that fits the block"
+            note = f"{model.name} did not write a text that fits into the block"
     after = consolidate.consolidate_text(f"{block.value}\n").rstrip("\n")
     return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
@@ -65,9 +65,11 @@ def _ask_model(model: Model, label: str, value: str, limit: int) -> str:
 
 @click.command("rethink")
 @click.argument("label", type=LABEL)
-@click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
 @click.option(
-    "--no-model", is_flag=True, help="Only remove duplicate lines, also if a model is configured."
+    "--apply", "applied", is_flag=True, help="Save the proposed text; this edit can be undone."
+)
+@click.option(
+    "--no-model", is_flag=True, help="Only remove duplicate lines, even if a model is configured."
 )
 @options.reason_option
 @options.session_option
@@ -90,8 +92,8 @@ def command(
     if as_json:
         console.as_json(asdict(found))
     elif found.before == found.after:
-        alone = "has no duplicate lines; only a model finds more (llm in your configuration)"
-        tidy = "is tidy as it is" if model is not None else alone
+        alone = "has no duplicate lines; for more, set a model (llm in your configuration)"
+        tidy = "is already tidy" if model is not None else alone
         console.talk(f"'{found.label}' {tidy}")
     else:
         name = found.label
@@ -103,9 +105,9 @@ def command(
     if found.before == found.after:
         return
     if not applied:
-        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply writes it")
+        console.talk(f"proposed by {found.by}; to save it: memfs rethink {found.label} --apply")
         return
     if model is not None and found.by != model.name:
-        raise MemfsError(found.note, "try again; --no-model takes what rules propose")
+        raise MemfsError(found.note, "try again, or use --no-model")
     edits = [Rethink(label, found.after)]
     report(edit.run(place, list(edits), options.get_origin(reason, session), [found.version]))

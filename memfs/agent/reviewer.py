@@ -63,7 +63,7 @@ def propose_changes(
     sessions = list_sessions(place, most, again=again)
     if not sessions:
         raise NotFoundError(
-            "there is no session that was not looked at", "--again takes the latest ones"
+            "there is no new session to review", "use --again to review the latest sessions again"
         )
     draft = StoreDraft(place)
     text = problem = ""
@@ -156,7 +156,7 @@ def review_session(place: Place, host: str, model: Model) -> SessionReview:
     if not files.is_file(path):
         raise NotFoundError(
             f"there is no session {place.session} of {host or 'any assistant'} in recall",
-            "memfs search --sessions finds them, memfs ingest reads them",
+            "find sessions with memfs search --sessions, or read them in with memfs ingest",
         )
     session_review.mark_reviewed(place, host)
     messages = [message for message in recall.messages(path) if not message.side]

@@ -64,7 +64,7 @@ _WHY = {
     "window": "the window is nearly full",
     "task": "another task",
     "topic": "another topic",
-    "relevance": "most of it is off the task",
+    "relevance": "most of it is not about the task",
 }
 
 
@@ -89,7 +89,7 @@ class AgentSession:
             except LockedError as error:
                 raise MemfsError(
                     f"the session {place.session} is open in another process",
-                    "end it there, or begin another one",
+                    "end the session there, or start another session",
                 ) from error
             brief_contents.create_scratch_block(place)
             self.queue = Queue(place.home, place.session, list(registry.built_in()))
@@ -260,7 +260,7 @@ class AgentWindow(Dialogue):
             raise MemfsError(
                 f"a window of {self.budget.window:,} tokens is too small: instructions, blocks and "
                 f"tools need {fixed:,}",
-                "raise context.max_tokens, as far as the model can read",
+                "raise context.max_tokens, up to what the model supports",
             )
         return room
 
@@ -268,8 +268,8 @@ class AgentWindow(Dialogue):
         stores = self._place.stores()
         passages = sum(len(archive.sources(store)) for store in stores)
         state = (
-            f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
-            f"context, in the archive {passages:,} passages."
+            f"Recall has {self._queue.evicted:,} messages of this conversation that left your "
+            f"context; the archive has {passages:,} passages."
         )
         instructions = self._drop_missing(
             f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"

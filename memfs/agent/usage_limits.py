@@ -37,8 +37,8 @@ FOLDER = "agent"
 SUFFIX = ".jsonl"
 _DEEPEST = 20  # levels of a call's arguments
 _CUT = (
-    "error: this call was interrupted; it may be done or not\n"
-    "hint: check the result before you do it again"
+    "error: this call was interrupted, and may or may not be done\n"
+    "hint: check the result before you repeat the call"
 )
 
 _FILE, _LOCK = "spent.json", "spent.lock"
@@ -120,7 +120,7 @@ class MeteredModel:
         ):
             if most and used >= most:
                 raise SpentError(
-                    f"the model is not asked any more this {span}: {used:,} of {most:,} {what} "
+                    f"the model's limit for this {span} is reached: {used:,} of {most:,} {what} "
                     "are used",
                     f"raise llm.{what}_per_{span} in your own config.yaml",
                 )
@@ -227,7 +227,7 @@ class Queue:
                     self._append_entry(entry)
             except UNREADABLE as error:
                 raise StoreError(
-                    f"line {number} of {self.path} is damaged", "continue with another session"
+                    f"line {number} of {self.path} is damaged", "start another session"
                 ) from error
         self._answer_calls()
         return number > 0

@@ -59,9 +59,9 @@ class Memory(SourceMethods):
         if not os.path.isdir(path):
             if os.path.exists(path):
                 folder = os.path.dirname(path) or "."
-                raise UsageError(f"{path} is not a folder", f"open the folder it is in: {folder}")
+                raise UsageError(f"{path} is not a folder", f"open its folder: {folder}")
             raise NotFoundError(
-                f"there is no folder {path}", "open the folder of a project, or make this one"
+                f"there is no folder {path}", "open the folder of a project, or create this folder"
             )
         super().__init__(blocks.find_place(path, session, caller.find_obstacle))
         if self._place.left_out:
@@ -139,7 +139,7 @@ class Memory(SourceMethods):
     ) -> str:
         """Keep a passage for the long term; return its id, or that of one that says the same."""
         if isinstance(tags, str):
-            raise UsageError(f"tags is {tags!r}, expected a list of texts", f"tags=[{tags!r}]")
+            raise UsageError(f"tags is {tags!r}, expected a list of texts", f"pass tags=[{tags!r}]")
         stored = archive.run(
             self._place,
             text,
@@ -291,8 +291,8 @@ class Memory(SourceMethods):
         if isinstance(done, exporting.SecretsFound):
             names = ", ".join(f"{name}:{secret.line}" for name, secret in done.secrets[:5])
             raise RejectedError(
-                f"cannot export: a secret would be in it ({names})",
-                "memfs doctor --secrets --purge takes them out; anyway=True exports them",
+                f"cannot export: the memory contains a secret ({names})",
+                "remove it with memfs doctor --secrets --purge, or export it with anyway=True",
             )
         return done
 
@@ -314,7 +314,10 @@ class Memory(SourceMethods):
         done: Imported
         if path := op.find_export(named):
             if pin:
-                raise UsageError("pin is for the files of other tools", "an export says it itself")
+                raise UsageError(
+                    "pin works only with files of other tools, not with an export",
+                    "leave out pin: an export says which blocks are pinned",
+                )
             done = op.run(self._place, path, origin, user=user, anyway=anyway, dry_run=dry_run)
         else:
             home = os.path.expanduser("~")

@@ -158,7 +158,7 @@ class SourceMethods(BlockEdits):
         )
         if done.state is None:
             raise RejectedError(
-                "it is not indexed: its user has not trusted the store", "memfs trust"
+                "the source is not indexed: you have not trusted the store", "run memfs trust"
             )
         named = f"user:{done.name}" if user else done.name
         found: ListedSource = op.find_source(self._place, named)

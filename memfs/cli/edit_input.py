@@ -54,7 +54,9 @@ def text_of(argument: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError("the text is not UTF-8", f"byte {error.start} is not") from error
+        raise UsageError(
+            "the text is not UTF-8", f"convert it to UTF-8; byte {error.start} is wrong"
+        ) from error
 
 
 def in_editor(place: Place, label: str, who: Origin) -> None:
@@ -67,7 +69,7 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
     block = shown.block
     with open_editor(block.body, block.label) as text:
         if text == block.body:
-            console.print_done(f"{block.label} is as it was")
+            console.print_done(f"{block.label} is unchanged")
             return
         name = f"{block.tier}:{block.label}"
         report(edit.run(place, [Rethink(name, text)], who, [shown.version]))
@@ -81,7 +83,7 @@ def read_patch(path: str) -> list[Edit]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise _error(path, f"it is not JSON: {error}") from error
+        raise _error(path, f"invalid JSON: {error}") from error
     if not isinstance(found, list) or not found:
         raise _error(path, "a JSON list of edits was expected")
     return [_parse_edit(path, number, item) for number, item in enumerate(found, 1)]
@@ -89,16 +91,16 @@ def read_patch(path: str) -> list[Edit]:
 
 def _parse_edit(path: str, number: int, item: object) -> Edit:
     if not isinstance(item, dict):
-        raise _error(path, f"edit {number} is not an object")
+        raise _error(path, f"edit {number} is not a JSON object")
     kind = _OPS.get(str(item.get("op")))
     if kind is None:
-        raise _error(path, f"edit {number}: op is {item.get('op')!r}, one of {', '.join(_OPS)}")
+        raise _error(path, f"edit {number}: op is {item.get('op')!r}, expected {', '.join(_OPS)}")
     values = {key: value for key, value in item.items() if key != "op"}
     known = {field.name: field for field in fields(kind)}
     for key, value in values.items():
         if key not in known:
             raise _error(
-                path, f"edit {number}: {item['op']} has no '{key}', but {', '.join(known)}"
+                path, f"edit {number}: {item['op']} does not take '{key}', only {', '.join(known)}"
             )
         expected, words = _TYPES[known[key].type]
         if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
@@ -114,7 +116,7 @@ def _parse_edit(path: str, number: int, item: object) -> Edit:
 
 def _error(path: str, what: str) -> MemfsError:
     return UsageError(
-        f"{path} is not a patch: {what}",
+        f"{path} is not a valid patch: {what}",
         'for example: [{"op": "append", "label": "human", "text": "…"}]',
     )
 
@@ -153,7 +155,7 @@ def _find_editor() -> str:
             return shlex.join([program, *words[1:]])
     if named:
         raise UsageError(
-            f"the editor {named} is not there, or in a project, which could have set EDITOR",
-            "set EDITOR to a program outside of the project; --set takes the text",
+            f"the editor {named} was not found (memfs runs no program from inside a project)",
+            "set EDITOR to a program outside of the project, or pass the text with --set",
         )
-    raise UsageError("there is no editor", "set EDITOR, or pass the text with --set")
+    raise UsageError("no editor was found", "set EDITOR, or pass the text with --set")

@@ -69,7 +69,7 @@ def _make_quiet_option() -> click.Option:
         hidden=True,
         expose_value=False,
         callback=silence,
-        help="Print data and errors alone.",
+        help="Print only data and errors.",
     )
 
 
@@ -104,7 +104,7 @@ def _is_text(word: str) -> bool:
 GROUPS = {
     "start": (
         ("init", "make a store for this project, and one for you"),
-        ("install uninstall", "wire assistants to the memory; undo that"),
+        ("install uninstall", "wire assistants to the memory, or unwire them"),
         ("status doctor check", "see the state of the memory, and problems"),
         ("trust", "let assistants use a cloned project's memory"),
         ("demo", "see the main steps in a temporary project"),
@@ -120,19 +120,19 @@ GROUPS = {
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
         ("recall", "print the context a model would get for a task"),
-        ("web last", "see all in a browser; see what prompts brought"),
+        ("web last", "see memory in a browser; see recalled texts"),
         ("archive static", "store passages and reference texts"),
         ("source", "include folders of documents in searches"),
-        ("facts graph", "see facts from sessions, and their course"),
+        ("facts graph", "see facts, and the course of past sessions"),
     ),
     "sessions": (
         ("ingest", "read the transcripts of assistants"),
-        ("session handoff", "list, rate, star, forget; hand one over"),
-        ("review", "decide on all that waits for you"),
+        ("session handoff", "manage sessions; hand one over to the next"),
+        ("review", "decide on proposed rules, facts and changes"),
     ),
     "share": (
         ("sync", "update AGENTS.md and the like; sync machines"),
-        ("team", "share sessions with your team, take them back"),
+        ("team", "share sessions with your team, or unshare them"),
         ("export import", "write memory to one file; read it from files"),
     ),
     "models": (
@@ -144,7 +144,7 @@ GROUPS = {
 PLUMBING = (
     ("hook mcp", "called by assistants: events and tools"),
     ("merge-driver", "called by git to merge blocks"),
-    ("apply tools", "do a model's tool calls; list the tools"),
+    ("apply tools", "run a model's tool calls; list the tools"),
     ("eval", "measure a model's memory work"),
     ("completion", "print the completion script for a shell"),
     ("help", "show the help of a command, or about a topic"),
@@ -182,7 +182,7 @@ _MOST = 3  # of one command
 
 _ABOUT = "Memory for coding assistants that is plain files, in your repository."
 _FOOT = (
-    "-C DIR: work in DIR. -q: print data and errors alone. -V: the version. More: memfs help "
+    "-C DIR: work in DIR. -q: print only data and errors. -V: the version. More: memfs help "
     f"COMMAND, memfs help plumbing, or a topic: {', '.join(TOPICS)}."
 )
 _ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -268,7 +268,7 @@ def group() -> click.Group:
     folder = click.Path(exists=True, file_okay=False)
     root.params = [
         click.Option(["-C", "folder"], type=folder, metavar="DIR", help="Work in DIR."),
-        click.Option(["-q", "--quiet"], is_flag=True, help="Print data and errors alone."),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Print only data and errors."),
     ]
     return click.version_option(__version__, "-V", "--version", prog_name="memfs")(root)
 
@@ -342,7 +342,8 @@ def report_error(error: BaseException) -> int:
         console.error(told.message, told.hint)
         return told.code
     console.error(
-        f"a bug in memfs: {type(error).__name__}: {error}", "MEMFS_DEBUG=1 shows where it happened"
+        f"a bug in memfs: {type(error).__name__}: {error}",
+        "set MEMFS_DEBUG=1 to see where it happened",
     )
     return BUG
 

@@ -27,11 +27,11 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
     obstacle = None if untrusted else caller.find_obstacle
     found = blocks.find_place(os.getcwd(), session or running, obstacle)
     if found.left_out:
-        console.talk(f"memfs: {found.left_out}: its user can run memfs trust")
+        console.talk(f"memfs: {found.left_out}; the user can allow it with memfs trust")
     if found.unused:
         console.talk(
             f"memfs: {found.unused} was not made by memfs for you, and is not used. "
-            "If it is yours (made for another home folder, in a container): memfs trust --local"
+            "If it is yours (from another home folder or a container), run: memfs trust --local"
         )
     return found
 
@@ -40,7 +40,7 @@ def tell_untrusted(place: Place) -> bool:
     """Say that nothing of an untrusted store is given to assistants; tell whether it is one."""
     if place.project is None or place.project.trusted:
         return False
-    console.talk("! nothing of this project's memory is given to assistants yet: memfs trust")
+    console.talk("! assistants do not get this project's memory yet: run memfs trust")
     return True
 
 
@@ -75,7 +75,7 @@ session_option = click.option(
     "--session", default="", metavar="ID", help="The session that owns the scratch block `working`."
 )
 reason_option = click.option(
-    "-m", "--reason", default="", metavar="TEXT", help="The reason, for the history."
+    "-m", "--reason", default="", metavar="TEXT", help="The reason for the edit, for the history."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 tag_option = click.option(
@@ -133,16 +133,18 @@ def find_target(*, user: bool = False) -> Place:
         return found
     folder = shorten_path(found.home.root)
     if console.can_ask():
-        console.talk("there is no project store here (memfs init makes one)")
-        click.confirm(f"Write into your own store, {folder}?", default=True, abort=True, err=True)
+        console.talk("there is no project store here (memfs init creates one)")
+        click.confirm(
+            f"Write into your own store instead, {folder}?", default=True, abort=True, err=True
+        )
     else:
-        console.talk(f"this goes into your own store, {folder}: there is no project store here")
+        console.talk(f"writing into your own store, {folder}: there is no project store here")
     return found
 
 
 block_options = add_options(
     click.option("--description", metavar="TEXT", help="The purpose of the block."),
-    number_option("--limit", help="Characters at most."),
+    number_option("--limit", help="The most characters that the block may have."),
     click.option(
         "--pin/--no-pin",
         "pinned",

@@ -60,8 +60,8 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     new = standing_rules.take_untold(place.home, rules)
     if not new:
         return ""
-    what = "1 rule that you stated is" if len(new) == 1 else f"{len(new)} rules that you stated are"
-    return f"memfs: {what} in no block yet: memfs review"
+    what = "1 rule you stated is" if len(new) == 1 else f"{len(new)} rules you stated are"
+    return f"memfs: {what} not saved in a block yet: run memfs review"
 
 
 def compose_within(place: Place, room: int, *, tools: "bool | Collection[str]") -> str:

@@ -59,7 +59,7 @@ def describe_recall(place: Place, found: "Sequence[Recalled]") -> str:
         noun = _NOUNS.get(hit.kind, hit.kind)
         counts[noun] = counts.get(noun, 0) + 1
     listed = ", ".join(_count(noun, number) for noun, number in counts.items())
-    return f"memfs: recalled {flatten_text(listed)} (memfs last)"
+    return f"memfs: recalled {flatten_text(listed)} (see memfs last)"
 
 
 def queue_edits(place: Place, session: str, entries: "Iterable[JournalEntry]") -> None:
@@ -80,7 +80,7 @@ def take_edits(place: Place) -> str:
     if not text or not sessions.clear_notice(place.home, place.session, _QUEUE):
         return ""  # another hook has them
     lines = text.split("\n")
-    more = [f"memfs: {len(lines) - _MOST} more edits: memfs log"] if lines[_MOST:] else []
+    more = [f"memfs: {len(lines) - _MOST} more edits (see memfs log)"] if lines[_MOST:] else []
     return "\n".join([*(f"memfs: {line}" for line in lines[:_MOST]), *more])
 
 

@@ -71,7 +71,7 @@ def _offer_enforcing(place: Place, shown: dict[str, str]) -> str:
     from memfs.store import enforced_rules  # most stores have none
 
     labels = [flatten_text(key.partition(":")[2]) for key, _ in enforced_rules.list_pending(place)]
-    text = f"memfs: not enforced until you accept it (memfs trust): {', '.join(labels)}"
+    text = f"memfs: blocks not enforced until you accept them (memfs trust): {', '.join(labels)}"
     return text if labels else ""
 
 
@@ -83,12 +83,12 @@ def complete_notice(place: Place | None, folder: str, notice: str) -> str:
         found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
         if not store_paths.is_store(place.project.root):
             path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
-            found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
+            found.append(f"{path} is missing or damaged (if it is missing, run memfs init)")
         notice = "\n".join(filter(None, (notice, *(f"memfs: {each}" for each in found))))
     if place is not None and files.is_folder(f"{place.home.local}/reviews"):
         from memfs.store import proposals  # most stores have none
 
-        news = (f"memfs: {line} (memfs review)" for line in proposals.take_news(place.home))
+        news = (f"memfs: {line} (see memfs review)" for line in proposals.take_news(place.home))
         notice = "\n".join(filter(None, (notice, *news)))
     return notice
 
@@ -103,10 +103,9 @@ def _describe_untrusted(folder: str) -> str:
     name = reveal_hidden(flatten_text(store.root))
     if store.trusted:
         return (
-            f"memfs: git does not say what came with it into {name}; it is not used until it does: "
+            f"memfs: git cannot list the files of {name}, so this memory is not used; see why: "
             f"git -C {name} ls-files -s"
         )
     return (
-        f"memfs: {name} came with this project; it is not used until you have looked at it: memfs "
-        "trust"
+        f"memfs: {name} came with this project and is not used until you review it: run memfs trust"
     )

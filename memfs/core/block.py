@@ -63,9 +63,9 @@ class Block:
         else:
             self.meta, self.problem = _check_missing_fence(text)
         if self.codec:
-            self.problem = f"it is {self.codec[:6].upper()}, not UTF-8"
+            self.problem = f"the file is {self.codec[:6].upper()}, not UTF-8"
         if size:
-            self.problem = f"{size:,} bytes are too many for a block: this is its beginning"
+            self.problem = f"{size:,} bytes are too many for a block: only the beginning is shown"
 
     def __repr__(self) -> str:
         size = f"{self.chars:,} of {self.limit:,} characters"
@@ -178,7 +178,7 @@ def read_front_matter(
     """Read what stands between fences: (keys, problem or ""). What is no YAML is read by line."""
     found, problem = None, ""
     if len(inner) > frontmatter.MOST:
-        problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
+        problem = f"{len(inner):,} characters are too many: at most {frontmatter.MOST:,} are read"
     else:
         found = frontmatter.read(inner)
         if found is None:  # a line more at the top: its line numbers are those of the file

@@ -10,7 +10,7 @@ ENCODING, CONFLICT, FENCE, HEAD = "encoding", "conflict", "fence", "head"
 _ROUNDS = 4  # one step may uncover a problem for another
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
-_BY_HAND = "mend it in an editor"
+_BY_HAND = "fix it in an editor"
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ def find(raw: str) -> list[Fault]:
     name = encodings.codec(raw)
     text = encodings.decode(raw, name) if name else raw
     if name:
-        found.append(Fault(1, f"it is {name[:6].upper()}, not UTF-8", mendable=True))
+        found.append(Fault(1, f"the file is {name[:6].upper()}, not UTF-8", mendable=True))
     found += _find_bad_bytes(text)
     found += _find_conflict(text, mendable=CONFLICT in done)
     head, body = frontmatter.split(text)
     missing = front_matter_lines.find_missing_fence(text)
     if missing:
         what = f"the {missing[0]} line --- of the front matter is missing"
-        found.append(Fault(missing[1] + 1, what, "put it in", mendable=FENCE in done))
+        found.append(Fault(missing[1] + 1, what, "add that line", mendable=FENCE in done))
     elif not frontmatter.has_fences(head) and _opens_front_matter(text):
-        what = "front matter begins here and does not end: all is text"
-        hint = "put a line --- behind its keys, or something else on line 1"
+        what = "front matter begins here but does not end: all is read as text"
+        hint = "add a line --- after its keys, or change line 1"
         found.append(Fault(1, what, hint, grave=False))
     problem = front_matter(text)
     if problem:
@@ -49,8 +49,8 @@ def find(raw: str) -> list[Fault]:
         found.append(Fault(line, f"front matter: {what}", mendable=HEAD in done))
     again = front_matter_lines.find_second_head(body) if frontmatter.has_fences(head) else -1
     if again >= 0:
-        what = "a second front matter: it counts as text"
-        hint = "move what is to count into the first, and remove the second"
+        what = "a second front matter: it is read as text"
+        hint = "move its keys into the first front matter, and remove the second"
         found.append(Fault(head.count("\n") + again + 1, what, hint, grave=False))
     return found
 
@@ -74,7 +74,7 @@ def _find_conflict(text: str, *, mendable: bool) -> list[Fault]:
     if not mendable and len({lines[at][:7] for at in marked}) < 2:
         return []
     line = marked[0] + 1 if marked else 1
-    hint = "resolve them in an editor: a marker is missing, or one too many"
+    hint = "resolve the conflict in an editor: a marker is missing or extra"
     return [Fault(line, "merge conflict markers", hint, mendable=mendable)]
 
 
@@ -116,7 +116,7 @@ def front_matter(text: str) -> str:
 def _convert_encoding(text: str) -> tuple[str, str, str]:
     name = encodings.codec(text)
     made = encodings.decode(text, name) if name else text
-    return made, ENCODING, f"{name[:6].upper()} made UTF-8"
+    return made, ENCODING, f"{name[:6].upper()} converted to UTF-8"
 
 
 def _resolve_conflict(text: str) -> tuple[str, str, str]:
@@ -129,7 +129,7 @@ def _add_fence(text: str) -> tuple[str, str, str]:
         return text, FENCE, ""
     which, _, made = found
     full = frontmatter.has_fences(frontmatter.split(made)[0])
-    return made if full else text, FENCE, f"the {which} line --- of the front matter put in"
+    return made if full else text, FENCE, f"the {which} line --- of the front matter added"
 
 
 def _mend_head(text: str) -> tuple[str, str, str]:
@@ -154,10 +154,10 @@ def _generate_candidates(inner: str) -> Iterator[tuple[str, str]]:
     """Yield (front matter that may be readable, description), the smallest change first."""
     for indent in ("  ", ""):
         spaced = _replace_tabs(inner, indent)
-        tabs = "tabs in the front matter made spaces" if spaced != inner else ""
+        tabs = "tabs in the front matter replaced by spaces" if spaced != inner else ""
         yield spaced, tabs
         single, dropped = _drop_double_keys(spaced)
-        doubles = f"double keys removed ({', '.join(dropped)})" if dropped else ""
+        doubles = f"duplicate keys removed ({', '.join(dropped)})" if dropped else ""
         yield single, "; ".join(part for part in (tabs, doubles) if part)
 
 

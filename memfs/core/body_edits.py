@@ -113,7 +113,7 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
     verb, (old, new) = operation(edit), _get_texts(edit)
     for numbered in filter(None, map(_find_prefix, (old, new))):
         return Rejected(
-            f"cannot {verb} in '{edit.label}': the text carries line numbers ({numbered!r})",
+            f"cannot {verb} in '{edit.label}': the text contains line numbers ({numbered!r})",
             "pass the text alone, without the line-number prefixes of a listing",
         )
     new = public(new)
@@ -150,7 +150,7 @@ def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejecte
             line = after.count("\n", 0, found.start) + 1
             return Rejected(
                 f"cannot {verb} '{label}': line {line} looks like a secret ({found.type})",
-                "memory is committed and shown to assistants: write where it is stored instead",
+                "write where the secret is stored: memory is committed and shown to assistants",
             )
     return None
 
@@ -171,7 +171,7 @@ def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
 
 def check_metadata(what: str, text: str) -> Rejected | None:
     """Check metadata of a text (tags) by the rules for the text itself."""
-    return check_text("keep", what, text) or check_secret("keep", what, text)
+    return check_text("save", what, text) or check_secret("save", what, text)
 
 
 def check_limit(
@@ -182,8 +182,8 @@ def check_limit(
         return Rejected(
             f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
             Remedy(
-                "shorten it by {over:,} characters ({rewrite}), move details to the archive "
-                "({archive}), or start a block of its own ({create})",
+                "shorten the text by {over:,} characters ({rewrite}), move details to the archive "
+                "({archive}), or start another block ({create})",
                 label,
                 over=len(after) - limit,
             ),
@@ -193,7 +193,7 @@ def check_limit(
         if count > cap and count >= tokens.estimate(before):
             return Rejected(
                 f"cannot write '{label}': about {count:,} tokens, the limit is {cap:,}",
-                Remedy("shorten it, or move details to the archive ({archive})"),
+                Remedy("shorten the text, or move details to the archive ({archive})"),
             )
     return None
 
@@ -260,12 +260,16 @@ def _replace(
     if count == 0 and (place := text_folding.find_once(body, old)):
         return body[: place[0]] + new + body[place[1] :]
     if count == 0:
-        return Rejected(f"cannot {verb} in '{label}': {_quote(old)} is not in it", _hint(body, old))
+        return Rejected(
+            f"cannot {verb} in '{label}': {_quote(old)} is not in the block", _hint(body, old)
+        )
     if count > 1 and not every:
         return Rejected(
             f"cannot {verb} in '{label}': {_quote(old)} occurs {count} times "
             f"({_format_lines(body, old)})",
-            Remedy("pass more of the text around it, or {every} to {verb} every one", verb=verb),
+            Remedy(
+                "pass more of the text around it, or {every} to {verb} every occurrence", verb=verb
+            ),
         )
     return body.replace(old, new) if new else _remove_all(body, old)
 
@@ -293,8 +297,8 @@ def _insert(edit: Insert, body: str, text: str, eol: str) -> str | Rejected:
     if not -1 <= edit.line <= count:
         size = "1 line" if count == 1 else f"{count} lines"
         return Rejected(
-            f"cannot insert into '{edit.label}' after line {edit.line}: it has {size}",
-            "0 is before the first line, -1 at the end",
+            f"cannot insert into '{edit.label}' after line {edit.line}: the block has {size}",
+            "use 0 for before the first line, -1 for the end",
         )
     text = text.rstrip("\r\n")
     if not text.strip():
@@ -354,5 +358,5 @@ def _hint(body: str, text: str) -> str:
     folded = [line for line in lines if first.casefold() in line.casefold()]
     close = folded or difflib.get_close_matches(first, lines, 1, 0.5)
     if close:
-        return f"it must match exactly; the closest line is {_quote(close[0])}"
-    return Remedy("it must match exactly; look at the block with {look}")
+        return f"the text must match exactly; the closest line is {_quote(close[0])}"
+    return Remedy("the text must match exactly; read the block with {look}")

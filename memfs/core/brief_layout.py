@@ -260,7 +260,7 @@ def _render_section(block: Block, name: str, page_in: str) -> str:
     if block.fill >= WARN_AT:
         lines.append(_FULL)
     if block.paged_out:
-        back = f"; back with {page_in.replace('LABEL', name)}" if page_in else ""
+        back = f"; restore them with {page_in.replace('LABEL', name)}" if page_in else ""
         lines.append(f"(parts of it are paged out{back})")
     lines.append(_quote_value(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
@@ -278,7 +278,7 @@ def _describe_problem(block: Block) -> str:
     """Describe the problem of a block's file, without words of the file itself."""
     what = "its front matter cannot be read"
     if block.size:
-        what = f"this is its beginning: its file has {block.size:,} bytes"
+        what = f"only the beginning is shown: the file has {block.size:,} bytes"
     elif block.codec:
         what = "its file is not UTF-8"
     elif not block.raw:

@@ -52,7 +52,7 @@ def format_diff(before: str, after: str, before_name: str, after_name: str) -> s
     out = []
     for line in diff:
         ended = line.endswith("\n")
-        out.append(line if ended else line + "\n\\ no line end at the end of the file\n")
+        out.append(line if ended else line + "\n\\ no newline at the end of the file\n")
     return "".join(out)
 
 

@@ -22,14 +22,17 @@ _ACTIONS = {
     "archive": ("memfs archive add", "archival_memory_insert"),
     "create": ("memfs create", "memory_create"),
     "every": ("--all", "all=true"),
-    "list": ("memfs show --list has them", "memory_read without an id lists them"),
+    "list": (
+        "list the blocks: memfs show --list",
+        "list the blocks with memory_read without an id",
+    ),
     "log": ("memfs log {label}", "the block's history"),
-    "make_store": ("make one with: memfs init", "ask the user to make one: memfs init"),
+    "make_store": ("create a store: memfs init", "ask the user to create a store: memfs init"),
     "mend": ("memfs doctor --fix", "ask the user to run memfs doctor --fix, which"),
     "read": ("memfs show {label}", "memory_read"),
     "page_in": (
-        "memfs log {label} shows what happened to it",
-        "memory_search looks in the archive and in past sessions",
+        "see the history of the block: memfs log {label}",
+        "use memory_search to search the archive and past sessions",
     ),
     "rename": (": memfs rename {label} LABEL", "; the user can: memfs rename {label} LABEL"),
     "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
@@ -37,12 +40,12 @@ _ACTIONS = {
     "listing": ("memfs show --list", "memory_read"),
     "session": (
         "pass --session ID, or run inside an assistant's session",
-        "there is no session here",
+        "use the project or user tier: no session is open",
     ),
-    "that_session": ("name it with --session ID", "there is none here"),
+    "that_session": ("name the session with --session ID", "no session is open"),
     "unpin": (
-        "unpin another one (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
-        "pass pinned: false, add to a block there is, or use archival_memory_insert",
+        "unpin another block (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
+        "pass pinned: false, add to an existing block, or use archival_memory_insert",
     ),
 }
 

@@ -35,7 +35,7 @@ _SIGNS = (
         ),
     ),
     (
-        "speaks as the system",
+        "imitates a system prompt",
         (
             r"\byou are now\b|\bnew instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
             r"|<\s{0,3}/?\s{0,3}(?:system|assistant|instructions?)\b|\[\s{0,3}/?inst\s{0,3}\]"
@@ -63,7 +63,7 @@ _SIGNS = (
         ),
     ),
     (
-        "sends something away",
+        "sends data elsewhere",
         (
             r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b.{0,60}"
             r"(?:https?://|\bto the (?:url|server|endpoint|webhook)\b|\bwebhook\b)"
@@ -72,15 +72,15 @@ _SIGNS = (
         ),
     ),
     (
-        "names where secrets are",
+        "names a file with secrets",
         (
             r"~/\.(?:ssh|aws|gnupg|netrc|kube|docker|npmrc|pypirc)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
             r"|/etc/(?:passwd|shadow)\b|\.env\b.{0,40}\b(?:read|print|show|cat|send|copy)\b"
             r"|\b(?:read|print|show|cat|send|copy)\b.{0,40}\.env\b"
         ),
     ),
-    ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
-    ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
+    ("skips permission checks", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
+    ("has an image that sends data", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
 )
 _HIDDEN = (  # compiled when a text is searched for signs
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
@@ -112,7 +112,7 @@ def find_signs(text: str) -> list[Sign]:
         if re.search(_CONTROL, part):
             found.append(Sign(number, "has control characters", ""))
         if re.search(_ENCODED, part):
-            found.append(Sign(number, "has something encoded", ""))
+            found.append(Sign(number, "has encoded data", ""))
         if len(line) > _LONGEST:
             found.append(Sign(number, f"is {len(line):,} characters long", ""))
     return found

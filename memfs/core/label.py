@@ -65,14 +65,13 @@ def parse(text: str) -> tuple[str | None, str]:
         head, _, name = text.partition(":")
         tier = normalise(head)
         if tier not in TIERS:
-            raise UsageError(
-                f"unknown tier {head!r} in {text!r}", "tiers are session, project and user"
-            )
+            raise UsageError(f"unknown tier {head!r} in {text!r}", "use session, project or user")
     label = normalise(name)
     wrong = problem(label)
     if wrong:
         raise UsageError(
-            f"{name!r} is not a label: {wrong}", "for example: human, api, services/api"
+            f"{name!r} is not a valid label: {wrong}",
+            "use a name such as human, api or services/api",
         )
     return tier, label
 

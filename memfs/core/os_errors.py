@@ -7,45 +7,51 @@ import shlex
 from memfs.core.errors import MemfsError
 
 _AGAIN = "then run the command again: no file is half-written"
-_RIGHTS = f"see who owns it, and its rights: ls -la {{folder}}; {_AGAIN}"
+_RIGHTS = f"check its owner and permissions: ls -la {{folder}}; {_AGAIN}"
 _ADVICE = {  # by number: (what happened, what to do)
-    errno.ENOSPC: ("the disk is full: {path} cannot be written", f"make room on it, {_AGAIN}"),
+    errno.ENOSPC: (
+        "the disk is full: {path} cannot be written",
+        f"free space on the disk, {_AGAIN}",
+    ),
     errno.EDQUOT: (
-        "your share of the disk is used up: {path} cannot be written",
-        f"make room in it, or ask for more, {_AGAIN}",
+        "your disk quota is used up: {path} cannot be written",
+        f"delete files, or ask for a larger quota, {_AGAIN}",
     ),
     errno.EROFS: (
         "the disk is read-only: {path} cannot be written",
-        f"mount it for writing, or work in a copy on another disk, {_AGAIN}",
+        f"mount the disk for writing, or work in a copy on another disk, {_AGAIN}",
     ),
-    errno.EACCES: ("you may not use {path}", _RIGHTS),
-    errno.EPERM: ("you may not change {path}", _RIGHTS),
+    errno.EACCES: ("you have no permission to use {path}", _RIGHTS),
+    errno.EPERM: ("you have no permission to change {path}", _RIGHTS),
     errno.ENOLCK: (
-        "the file system gives no lock on {path}",
-        "memfs needs one to write: mount the network folder with locks, or work on a local disk",
+        "the file system cannot lock {path}",
+        "mount the network folder with locks, or work on a local disk: memfs locks what it writes",
     ),
-    errno.ESTALE: ("the network folder of {path} is gone", "mount it again, " + _AGAIN),
+    errno.ESTALE: ("the network folder with {path} is gone", "mount the folder again, " + _AGAIN),
     errno.ETIMEDOUT: (
-        "the disk does not answer: {path}",
-        "check whether a network folder is missing",
+        "the disk does not respond: {path}",
+        "check that its network folder is mounted",
     ),
-    errno.EBUSY: ("something else uses {path}", f"end that, {_AGAIN}"),
+    errno.EBUSY: ("another program uses {path}", f"end that program, {_AGAIN}"),
     errno.EFBIG: (
-        "{path} would be larger than a file may be here",
-        "ulimit -f unlimited allows it",
+        "{path} would exceed the limit on file size",
+        "raise the limit: ulimit -f unlimited",
     ),
-    errno.ENAMETOOLONG: ("the name is too long: {path}", "choose a shorter one"),
-    errno.ENOMEM: ("there is no memory left for {path}", f"end other programs, {_AGAIN}"),
-    errno.ENOTDIR: ("a part of {path} is no folder", "see what is there: ls -la {folder}"),
-    errno.EISDIR: ("{path} is a folder, and was to be a file", "move it away"),
-    errno.ENOENT: ("there is no {path}", "see what is there: ls -la {folder}"),
-    errno.EIO: ("the disk fails at {path}", "check it, and copy its files"),
-    errno.EMFILE: ("too many files are open: {path}", "ulimit -n 4096 allows more"),
-    errno.ENFILE: ("too many files are open: {path}", "close some programs"),
+    errno.ENAMETOOLONG: ("the name is too long: {path}", "choose a shorter name"),
+    errno.ENOMEM: ("the machine has no memory left for {path}", f"end other programs, {_AGAIN}"),
+    errno.ENOTDIR: ("one of the folders of {path} is a file", "find the file: ls -la {folder}"),
+    errno.EISDIR: ("{path} is a folder; a file was expected", "move the folder away"),
+    errno.ENOENT: ("there is no {path}", "look for it in its folder: ls -la {folder}"),
+    errno.EIO: ("the disk failed to read or write {path}", "check the disk, and copy its files"),
+    errno.EMFILE: ("too many open files: cannot open {path}", "raise the limit: ulimit -n 4096"),
+    errno.ENFILE: ("too many open files: cannot open {path}", "close some programs"),
 }
-_CANNOT = ("the file system cannot do that with {path}", "move the project to a local disk")
+_CANNOT = (
+    "the file system does not support this operation: {path}",
+    "move the project to a local disk",
+)
 _ADVICE |= dict.fromkeys((errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV), _CANNOT)
-_OTHER = "memfs doctor checks the folders and disks of a store"
+_OTHER = "run memfs doctor: it checks the folders and disks of a store"
 
 
 def describe_refusal(error: OSError) -> MemfsError:

@@ -37,7 +37,10 @@ def load(name: str) -> Any:
     """Return a module of a part. Raises `MemfsError` where the part is not installed."""
     part, _, module = name.partition(".")
     if not is_installed(part):
-        raise MemfsError(f"this memfs has no {part}", "pip install agent-memfs brings all of it")
+        raise MemfsError(
+            f"memfs is installed without its part {part}",
+            "install all of memfs: pip install agent-memfs",
+        )
     if module not in PARTS[part]:
         raise KeyError(name)
     return import_module(f"memfs.{name}")

@@ -34,9 +34,9 @@ class RuleScope:
         if enforce and not self.enforce:
             self.problems.append(f"enforce must be ask or deny, not {enforce!r}")
         elif self.enforce and not (self.paths or self.commands):
-            self.problems.append("enforce needs commands or paths")
+            self.problems.append("the key enforce needs commands or paths")
         elif self.commands and not self.enforce:
-            self.problems.append("commands needs enforce: ask or deny")
+            self.problems.append("the key commands needs enforce: ask or deny")
 
     def find_path(self, path: str) -> str:
         """Return the glob that matches a path relative to the project, "" for none."""
@@ -74,7 +74,9 @@ class RuleScope:
             wrong = find_problem(glob)
             room -= 0 if wrong else len(_expand_braces(glob) or ())
             if room < 0:
-                self.problems.append(f"{key}: more than {_MOST} globs, ignored from {glob!r} on")
+                self.problems.append(
+                    f"{key}: more than {_MOST} globs: from {glob!r} on they are ignored"
+                )
                 break
             if wrong:
                 self.problems.append(f"{key}: {wrong}")

@@ -36,111 +36,119 @@ _AUTO = "auto or off"
 # this; `embedding` (see `model_kind`) and the sources (see `store.data_sources`) are checked apart.
 SETTINGS = (
     Setting("enabled", True, "`false` in your own configuration, a project's or `MEMFS_ENABLED` "
-            "turns hooks, tools and the service off; your commands still work.",
+            "turns off hooks, tools and the service; memfs commands still work.",
             "true, false or off"),
-    Setting("max_blocks", 10, "Pinned blocks at most.", "1 or more"),
-    Setting("blocks.<label>.limit", DEFAULT_LIMIT, "The limit of a new block of that label, in "
-            "characters.", "1 or more"),
-    Setting("blocks.<label>.max_tokens", 0, "The limit of a new block of that label, in tokens; 0: "
-            "none."),
-    Setting("blocks.<label>.default_content", "", "The first text of a new block of that label."),
-    Setting("blocks.<label>.clear_on_session_end", False, "Empty that block of a session when it "
-            "ends."),
-    Setting("hooks.recall", "auto", "How much a prompt brings: `off`, `auto` (five sessions and "
-            "entries at most) or a number.", "off, auto or 3"),
-    Setting("hooks.sources", "auto", "Whether a prompt also brings a chunk of a data source.",
-            _AUTO),
-    Setting("hooks.team", "auto", "Whether prompts of a joined project are sent to the team's "
-            "server as questions; a project may only say `off`.", _AUTO),
-    Setting("hooks.rules", "auto", "Whether the brief has the standing rules that no block has. "
-            "`memfs review` lists them either way.", _AUTO),
-    Setting("hooks.handoff", "auto", "Whether a new session gets a note about the end of the last "
-            "one in the project. `memfs last --session` shows it either way.", _AUTO),
-    Setting("hooks.files", "auto", "What a file that is read or edited brings: `rules` (blocks "
-            "with matching `paths`), `auto` (also text of past sessions) or `off`.",
+    Setting("max_blocks", 10, "The largest number of pinned blocks.", "1 or more"),
+    Setting("blocks.<label>.limit", DEFAULT_LIMIT, "The size limit of a new block with that label, "
+            "in characters.", "1 or more"),
+    Setting("blocks.<label>.max_tokens", 0, "The size limit of a new block with that label, in "
+            "tokens; 0: no limit."),
+    Setting("blocks.<label>.default_content", "", "The text that a new block with that label "
+            "starts with."),
+    Setting("blocks.<label>.clear_on_session_end", False, "Empty the session's block with that "
+            "label when the session ends."),
+    Setting("hooks.recall", "auto", "How much is recalled for a prompt: `off`, `auto` (five "
+            "sessions and entries at most) or a number.", "off, auto or 3"),
+    Setting("hooks.sources", "auto", "Whether a chunk of a data source is also recalled for a "
+            "prompt.", _AUTO),
+    Setting("hooks.team", "auto", "Whether prompts of a project that joined a team are sent to the "
+            "team's server as questions; a project's configuration may only say `off`.", _AUTO),
+    Setting("hooks.rules", "auto", "Whether the brief has the rules you stated that are not saved "
+            "in a block. `memfs review` lists them either way.", _AUTO),
+    Setting("hooks.handoff", "auto", "Whether a new session gets a note about how the project's "
+            "last session ended. `memfs last --session` shows the note either way.", _AUTO),
+    Setting("hooks.files", "auto", "What is shown to the model when it reads or edits a file: "
+            "`rules` (blocks with matching `paths`), `auto` (also text of past sessions) or `off`.",
             "auto, rules or off"),
     Setting("hooks.notices", ["start", "recall", "edit"], "Notices on your screen: the size of the "
-            "memory (`start`), what a prompt brought (`recall`), what was saved (`edit`); `[]` for "
-            "none. Only in your own configuration."),
+            "memory (`start`), what was recalled for a prompt (`recall`), what was saved (`edit`); "
+            "`[]` for no notices. Only in your own configuration."),
     Setting("service.mode", "auto", "Whether the service starts when it is needed; only in your "
             "own configuration.", _AUTO),
-    Setting("service.idle", 30, "Minutes without a request, after which the service ends."),
-    Setting("service.pause", "auto", "Whether large jobs wait while the machine is on battery or "
-            "busy (a load above twice the number of processors), ten minutes at most; only in your "
-            "own configuration.", _AUTO),
-    Setting("embedding", BUNDLED, "The embedding model: see Models."),
-    Setting("tools.profile", "small", "The tools that a model sees: the eight of `small`, or "
-            "`full`, which has every tool (`tools: full` for short). In both, all tools can be "
+    Setting("service.idle", 30, "Minutes without a request after which the service ends."),
+    Setting("service.pause", "auto", "Whether large jobs wait, ten minutes at most, while the "
+            "machine is on battery or busy (a load above twice the number of processors); only in "
+            "your own configuration.", _AUTO),
+    Setting("embedding", BUNDLED, "The model for search by meaning: see Models."),
+    Setting("tools.profile", "small", "The tools that a model is shown: `small` for eight of them, "
+            "`full` for all (`tools: full` for short). Tools that are not shown can still be "
             "called.", "small or full"),
-    Setting("tools.remove", [], "Tools that are removed; tools of a plugin may have their names."),
-    Setting("tools.describe", {}, "Descriptions of your own, by tool."),
-    Setting("tools.add", {}, "Tools that are another one with arguments given: `note_decision: "
-            '{tool: core_memory_append, description: "…", with: {label: decisions}}`.'),
-    Setting("git.commit", "off", "Commit memory files: `off`, at each `edit`, at the end of a "
-            "`session`.", "off, edit or session"),
+    Setting("tools.remove", [], "Tools to remove; a plugin's tools may then use their names."),
+    Setting("tools.describe", {}, "Your own descriptions of tools, by the tool's name."),
+    Setting("tools.add", {}, "New tools that call an existing tool with fixed arguments: "
+            '`note_decision: {tool: core_memory_append, description: "…", with: {label: '
+            "decisions}}`."),
+    Setting("git.commit", "off", "When to commit memory files: `off` (never), at each `edit`, or "
+            "at the end of a `session`.", "off, edit or session"),
     Setting("git.history", "auto", "Whether searches and prompts use the project's commits.",
             _AUTO),
-    Setting("git.protected", ["main", "master"], "Branches memfs never commits on (patterns like "
-            "`release/*`); `[]` allows all."),
-    Setting("sync.on_edit", False, "Update the memfs sections of `AGENTS.md` and the like with "
-            "each edit of a project block."),
-    Setting("trust.pulled", NAME, "Changes of others: `name` lists them when a session starts, "
-            "`hold` applies them only after `memfs trust`.", "name or hold"),
-    Setting("context.max_tokens", 32768, "Tokens of the window of `memfs agent`'s model."),
-    Setting("context.reserve_for_response", 4096, "Tokens of it that are reserved for an answer, a "
-            "third at most."),
-    Setting("context.reserve_for_tools", 512, "Tokens of it that are reserved for tool calls, an "
-            "eighth at most."),
-    Setting("context.message_history_limit", 0, "Messages in its queue; 0: as many as fit."),
-    Setting("paging.warn_threshold", 0.7, "Warn the model from this share of the queue in use on."),
-    Setting("paging.page_out_threshold", 0.9, "The share of the scratch block in use at which a "
-            "compaction pages it out."),
-    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a lower relevance are not "
-            "about the task."),
-    Setting("paging.summarize_threshold", 500, "Parts of so many tokens or more are shortened when "
-            "they move out."),
-    Setting("paging.stale_days", 30, "Days without an edit or a read, after which a block is "
-            "stale; 0: never."),
-    Setting("archival.auto_archive_importance", 7, "Parts that sound this important (1 to 10) are "
-            "always archived."),
-    Setting("archival.search_top_k", 5, "Hits on a page of `memfs search`, hits of a model's "
-            "archive search, and parts of a page-in, at most.", "1 or more"),
-    Setting("sources.<name>.paths", [], "Folders and files that searches include: see Sources."),
-    Setting("sources.<name>.glob", [], "Patterns of its files, as in `.gitignore`."),
-    Setting("sources.<name>.exclude", [], "Patterns of its files that are left out."),
-    Setting("sources.<name>.chunk_size", DEFAULT_CHUNK_SIZE, "Characters of a chunk at most (200 "
-            "to 20,000), without its headings."),
+    Setting("git.protected", ["main", "master"], "Branches that memfs never commits on (patterns "
+            "like `release/*`); `[]` allows all branches."),
+    Setting("sync.on_edit", False, "Update the memfs sections of `AGENTS.md` and similar files "
+            "with each edit of a project block."),
+    Setting("trust.pulled", NAME, "How changes by others are applied: with `name` at once, and "
+            "listed when a session starts; with `hold` only after `memfs trust`.", "name or hold"),
+    Setting("context.max_tokens", 32768, "The context window of `memfs agent`'s model, in tokens."),
+    Setting("context.reserve_for_response", 4096, "Tokens of the context window reserved for an "
+            "answer, at most a third of it."),
+    Setting("context.reserve_for_tools", 512, "Tokens of the context window reserved for tool "
+            "calls, at most an eighth of it."),
+    Setting("context.message_history_limit", 0, "The most messages in the context window; 0: as "
+            "many as fit."),
+    Setting("paging.warn_threshold", 0.7, "Warn the model when its messages fill this share of "
+            "their room in the window."),
+    Setting("paging.page_out_threshold", 0.9, "When a compaction finds this share of the scratch "
+            "block filled, parts of it are paged out."),
+    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a lower relevance count as "
+            "unrelated to the task."),
+    Setting("paging.summarize_threshold", 500, "Parts of a block with this many tokens or more are "
+            "shortened when they are paged out."),
+    Setting("paging.stale_days", 30, "Days without an edit or a read after which a block is stale; "
+            "0: never."),
+    Setting("archival.auto_archive_importance", 7, "Parts of a block rated this important (1 to "
+            "10) or more are archived when they are paged out."),
+    Setting("archival.search_top_k", 5, "The most hits on a page of `memfs search` or in a model's "
+            "archive search, and the most parts that one page-in restores.", "1 or more"),
+    Setting("sources.<name>.paths", [], "Folders and files of the source, which searches include: "
+            "see Sources."),
+    Setting("sources.<name>.glob", [], "Patterns of the source's files, as in `.gitignore`."),
+    Setting("sources.<name>.exclude", [], "Patterns of files that the source leaves out."),
+    Setting("sources.<name>.chunk_size", DEFAULT_CHUNK_SIZE, "The most characters in a chunk of "
+            "the source (200 to 20,000), without its headings."),
     Setting("sources.<name>.overlap", DEFAULT_OVERLAP, "Characters that a chunk repeats from the "
-            "one before in its section."),
-    Setting("memory_blocks", {}, "Kinds of memory by name, each `{type, capacity, config}`; none: "
-            "all four. See Kinds of memory; a repository may name these four kinds; only you may "
-            "name plugins and a model for facts. `memfs doctor`, `status` and `recall` name "
-            "refused keys."),
-    Setting("orchestrator.default_priority", [0.4, 0.3, 0.1, 0.2], "The shares of the kinds in a "
-            "context, in their order."),
-    Setting("orchestrator.context_limit", 4000, "Tokens of `memfs recall`."),
+            "chunk before it in the same section."),
+    Setting("memory_blocks", {}, "Kinds of memory by name, each `{type, capacity, config}`; if "
+            "empty, all four kinds: see Kinds of memory. A repository may name only these four; "
+            "plugins and a model for facts must be in your own configuration. `memfs doctor`, "
+            "`status` and `recall` list refused keys."),
+    Setting("orchestrator.default_priority", [0.4, 0.3, 0.1, 0.2], "The share of the context that "
+            "each kind of memory gets, in their order."),
+    Setting("orchestrator.context_limit", 4000, "The most tokens in a context from `memfs "
+            "recall`."),
     Setting("orchestrator.compression", "smart", "How texts that do not fit are shortened.",
             "smart or aggressive"),
-    Setting("review.mode", "off", "See Reviews; a repository cannot set `background`.",
-            "off, nudge, inline or background"),
-    Setting("review.min_messages", 5, "Prompts after which a session is reviewed."),
+    Setting("review.mode", "off", "How sessions are reviewed: see Reviews. A repository cannot set "
+            "`background`.", "off, nudge, inline or background"),
+    Setting("review.min_messages", 5, "The number of prompts after which a session is reviewed."),
     Setting("review.apply", False, "Accept proposals of `memfs review reflect` at once; only in "
             "your own configuration."),
-    Setting("team.id", "", "The team of this project: a hint for `memfs team join`. No "
-            "configuration has the address of a server."),
-    Setting("llm.endpoint", "", "A model that memfs may ask, over an OpenAI-compatible endpoint; "
-            "only in your own configuration, not in a repository or a variable."),
+    Setting("team.id", "", "The id of this project's team, a hint for `memfs team join`. The "
+            "address of a server is never read from a configuration."),
+    Setting("llm.endpoint", "", "The address of an OpenAI-compatible endpoint with a model that "
+            "memfs may ask; only in your own configuration, not in a repository or a variable."),
     Setting("llm.model", "", "The name of the model at the endpoint."),
-    Setting("llm.key_env", "", "The environment variable with its key."),
-    Setting("llm.command", "", "A command to ask instead: it reads a prompt on stdin and prints "
-            "the answer (`claude -p`, `codex exec -`, `ollama run qwen3`)."),
-    Setting("llm.timeout", 120, "Seconds an answer may take."),
-    Setting("llm.max_steps", 16, "Answers in one turn."),
-    Setting("llm.max_retries", 3, "Failed answers in a row."),
-    Setting("llm.calls_per_run", 2000, "Calls that one run may make; 0: no limit."),
-    Setting("llm.tokens_per_run", 10_000_000, "Tokens that one run may cost; 0: no limit."),
-    Setting("llm.calls_per_day", 5000, "Calls of a day, over all projects; 0: no limit."),
-    Setting("llm.tokens_per_day", 20_000_000, "Tokens of a day, over all projects; 0: no limit."),
+    Setting("llm.key_env", "", "The environment variable with the endpoint's API key."),
+    Setting("llm.command", "", "A command to ask instead of an endpoint: it reads a prompt on "
+            "stdin and prints the answer (`claude -p`, `codex exec -`, `ollama run qwen3`)."),
+    Setting("llm.timeout", 120, "Timeout for an answer of the model, in seconds."),
+    Setting("llm.max_steps", 16, "The most answers of the model in one turn."),
+    Setting("llm.max_retries", 3, "The most failed answers of the model in a row."),
+    Setting("llm.calls_per_run", 2000, "The most calls to the model in one run; 0: no limit."),
+    Setting("llm.tokens_per_run", 10_000_000, "The most tokens used in one run; 0: no limit."),
+    Setting("llm.calls_per_day", 5000, "The most calls to the model in a day, over all projects; "
+            "0: no limit."),
+    Setting("llm.tokens_per_day", 20_000_000, "The most tokens used in a day, over all projects; "
+            "0: no limit."),
 )  # fmt: skip
 
 
@@ -239,11 +247,11 @@ def refuse_kinds(layer: dict[str, object]) -> list[str]:
     out = []
     for name, kind in kinds.items() if isinstance(kinds, dict) else ():
         if get_type(kind) not in KINDS:
-            out.append(f"memory_blocks.{name} is not used: only you may name a plugin")
+            out.append(f"memory_blocks.{name} is not used: name plugins in your own configuration")
         elif _without_model(kind) != kind:
             model = kind["config"]["extraction_model"]
             where = f"memory_blocks.{name}.config.extraction_model: {model}"
-            out.append(f"{where} is not used: only you may have a model asked")
+            out.append(f"{where} is not used: name models in your own configuration")
     return out
 
 

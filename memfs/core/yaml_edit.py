@@ -49,7 +49,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
     if strict is not None:
         return strict, ""
     if len(text) > most + 1:
-        return {}, f"{len(text):,} characters, at most {most:,} are read as YAML"
+        return {}, f"{len(text):,} characters are too many: at most {most:,} are read"
     if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes quadratic time
         return {}, f"nested more than {_DEEPEST} levels deep"
     yaml = _make_yaml()
@@ -59,7 +59,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
         if found is None:
             return {}, ""
         if not isinstance(found, dict):
-            return {}, f"front matter is a {type(found).__name__}, not a mapping"
+            return {}, f"front matter is a {type(found).__name__}, not keys with values"
         room = [_MOST_VALUES]
         return {str(key): _convert_value(value, room) for key, value in found.items()}, ""
     except _NO_YAML as error:

@@ -31,9 +31,9 @@ class LinkError(StoreError, OSError):
     """A part of a path is a link. `filename` is the path."""
 
     def __init__(self, path: str) -> None:
-        what = "is a link or behind one, and memfs follows none"
+        what = "is a link or in a linked folder; memfs does not follow links"
         OSError.__init__(self, errno.ELOOP, f"it {what}", path)
-        self.message, self.hint = f"{path} {what}", "put a folder or file of its own there"
+        self.message, self.hint = f"{path} {what}", "replace the link with a real folder or file"
 
 
 class NotAFileError(StoreError, OSError):
@@ -41,7 +41,10 @@ class NotAFileError(StoreError, OSError):
 
     def __init__(self, path: str) -> None:
         OSError.__init__(self, errno.EINVAL, "it is not a regular file", path)
-        self.message, self.hint = f"{path} is not a regular file", "put one there, or remove it"
+        self.message, self.hint = (
+            f"{path} is not a regular file",
+            "replace it with a regular file, or remove it",
+        )
 
 
 def open_file(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> tuple[int, os.stat_result]:
@@ -124,7 +127,7 @@ def _open(path: str, flags: int) -> int:
 def _walk_to(path: str, flags: int) -> int:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if os.pardir in parts or not path.startswith("/"):
-        raise OSError(errno.EINVAL, "it is not an absolute path", path)
+        raise OSError(errno.EINVAL, "the path is not absolute", path)
     folder = os.open("/", _PASSING)
     try:
         for part in parts[:-1]:

@@ -26,7 +26,7 @@ def open_stream(path: str) -> BinaryIO:
     handle, status = files.open_file(path)
     if status.st_size > LARGEST:
         os.close(handle)
-        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB", path)
+        raise OSError(errno.EFBIG, f"the file is larger than {LARGEST >> 20:,} MB", path)
     return os.fdopen(handle, "rb")
 
 

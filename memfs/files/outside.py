@@ -96,6 +96,6 @@ def real_path(path: str, top: str) -> str:
     if not real.startswith(within.rstrip(os.sep) + os.sep):
         raise StoreError(
             f"{path} leads out of the project, to {real}",
-            "memfs does not follow links that leave it: put a file or folder of its own there",
+            "put a real file or folder there: memfs does not follow links out of the project",
         )
     return real

@@ -55,7 +55,7 @@ def walk(
             continue
         if (inner or top_too) and any(name == ".git" for name, _ in found):
             if left_out:
-                left_out(folder, "a repository of its own")
+                left_out(folder, "a separate git repository")
             continue
         below = []
         for name, is_folder in found:
@@ -65,7 +65,7 @@ def walk(
             elif left > 1 and name != ".git":
                 below.append((path, left - 1))
             elif left_out and name != ".git":
-                left_out(f"{top}/{path}", "a folder too deep")
+                left_out(f"{top}/{path}", "a folder nested too deep")
         waiting.extend(reversed(below))
 
 
@@ -80,7 +80,10 @@ def list_times(folder: str) -> list[tuple[int, str]]:
 
 def _list_others(folder: str) -> list[tuple[str, str]]:
     return sorted(
-        (entry.name, _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "no file"))
+        (
+            entry.name,
+            _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "a special file"),
+        )
         for entry in files.scan_folder(folder)
         if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
     )

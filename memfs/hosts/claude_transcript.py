@@ -157,7 +157,7 @@ class _ClaudeReader(jsonl.Reader[_Line]):
             elif ours and found.get("timedOut") is True:
                 yield (
                     jsonl.text_of(found.get("hookEvent")),
-                    f"stopped after {found.get('durationMs')} ms",
+                    f"timed out after {found.get('durationMs')} ms",
                 )
 
 

@@ -66,7 +66,9 @@ class _Server:
     def __init__(self, folder: str) -> None:
         program = shutil.which("codex")
         if program is None:
-            raise StoreError("Codex is not on the PATH", "its hooks are trusted in it: /hooks")
+            raise StoreError(
+                "the program codex is not on the PATH", "trust the hooks in Codex with /hooks"
+            )
         self._process = subprocess.Popen(  # noqa: S603 - the assistant's own program
             [program, "app-server"],
             cwd=folder,
@@ -109,7 +111,7 @@ class _Server:
                         return result
                     break
         raise StoreError(
-            f"Codex does not answer {method}", "its hooks are looked at and trusted in it: /hooks"
+            f"Codex does not answer {method}", "review and trust the hooks in Codex with /hooks"
         )
 
     def _send(self, message: dict[str, object]) -> None:

@@ -110,12 +110,14 @@ class _Reader:
     def read_document(self) -> _Node:
         node = self._read_value(self._skip_space(0), 0)
         if self._skip_space(node.end) != len(self._text):
-            raise self._make_error("there is text after the end", self._skip_space(node.end))
+            raise self._make_error(
+                "unexpected text after the last bracket", self._skip_space(node.end)
+            )
         return node
 
     def _read_value(self, at: int, depth: int) -> _Node:
         if depth > _DEEPEST:
-            raise self._make_error(f"more than {_DEEPEST} levels", at)
+            raise self._make_error(f"more than {_DEEPEST} nested levels", at)
         if self._text.startswith(("{", "["), at):
             return self._read_items(at, depth)
         found = _STRING.match(self._text, at) or _WORD.match(self._text, at)
@@ -137,7 +139,7 @@ class _Reader:
             if close == "}":
                 key, at = self._read_key(at)
                 if key in items:
-                    raise self._make_error(f"the key {key!r} is there twice", begin)
+                    raise self._make_error(f"the key {key!r} occurs twice", begin)
             node = self._read_value(at, depth + 1)
             at = self._skip_space(node.end)
             comma = at if self._text.startswith(",", at) else -1

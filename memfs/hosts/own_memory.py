@@ -49,8 +49,8 @@ def describe_memories(home: str, top: str, read: _Read) -> list[tuple[str, str]]
         if each.state == HERE:
             found.append((each.host, f"has its own memory in the store, in {each.path}"))
         elif each.state == ON:
-            how = f"to use only one: {each.switch}"
-            found.append((each.host, f"has a memory of its own in {each.path}; {how}"))
+            how = f"to turn it off: {each.switch}"
+            found.append((each.host, f"has its own memory in {each.path}; {how}"))
     return found
 
 
@@ -95,7 +95,7 @@ def _find_codex(home: str, read: _Read) -> OwnMemory | None:
     on = isinstance(features, dict) and features.get("memories") is True
     if not on and not os.path.isdir(f"{folder}/memories"):
         return None
-    switch = f"memories = false below [features] in {folder}/config.toml"
+    switch = f"set memories = false below [features] in {folder}/config.toml"
     return OwnMemory("codex", f"{folder}/memories", ON if on else OFF, switch)
 
 
@@ -107,7 +107,7 @@ def _find_gemini(home: str, read: _Read) -> OwnMemory | None:
         return None
     if SECTION not in text:
         return None
-    return OwnMemory("gemini", path, ON, f'take "{SECTION}" out of {path}')
+    return OwnMemory("gemini", path, ON, f'remove "{SECTION}" from {path}')
 
 
 def _read_settings(path: str, read: _Read) -> dict[str, object]:

@@ -19,7 +19,7 @@ class _Qwen(Host):
         ("write_file", "edit", "notebook_edit"), ("read_file",), ("run_shell_command",)
     )
     ASKS = True
-    TESTED = "with each change, but for a compaction"
+    TESTED = "with each change, except compaction"
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         found = super().parse_event(payload)

@@ -98,7 +98,7 @@ def find_ignored(host: Host, text: str, path: str) -> str:
     parse(text, path)
     extras = jsonc_edit.list_extras(text) if path.endswith(".json") else []
     wrong = [each for each in extras if each in host.IGNORES]
-    return f"{host.TITLE} cannot read it: {' and '.join(wrong)} is in it" if wrong else ""
+    return f"{host.TITLE} cannot read a file with {' and '.join(wrong)}" if wrong else ""
 
 
 def is_switched_off(text: str, path: str) -> bool:
@@ -124,8 +124,8 @@ def parse(text: str, path: str) -> Json:
         found = _load_toml(text) if toml else jsonc_edit.loads(text)
     except (ValueError, RecursionError) as error:
         raise StoreError(
-            f"{path} cannot be read back safely: {error}",
-            "mend it first; memfs does not rewrite what it cannot read",
+            f"{path} cannot be parsed: {error}",
+            "fix the file first; memfs does not rewrite a file that it cannot parse",
         ) from error
     if not isinstance(found, dict) or not isinstance(found.get("hooks", {}), dict):
         raise StoreError(f"{path} is not a settings file: a mapping with hooks was expected")

@@ -167,7 +167,9 @@ def _merge(
         kind = "list" if isinstance(entries, list) else "mapping"
         known = isinstance(entries, list | dict)
         wrong = f"{name} are not a {kind}" if known else f"{name} is {found!r}, not {entries!r}"
-        raise StoreError(f"the settings' {wrong}", "mend them first; see its manual")
+        raise StoreError(
+            f"the settings' {wrong}", "fix the settings first, as the assistant's manual says"
+        )
     return found
 
 
@@ -207,8 +209,8 @@ def _merge_single(found: object, entry: object, what: str, *, ours: bool) -> obj
     if entry is _NOTHING:
         return found
     raise StoreError(
-        f"the settings have another {what}",
-        "rename it or remove it there first, or install without this entry",
+        f"the settings already have another {what}",
+        "rename or remove that entry first, or install without this entry",
     )
 
 

@@ -38,7 +38,7 @@ class BlockImport:
             )
             wrong = labels.problem(label)
             if label in seen:
-                wrong = "another file in it has that label"
+                wrong = "another file of the import has the same label"
             seen.add(label)
             if storable(label) != label:
                 label, wrong = storable(label), "its name contains a secret"
@@ -88,7 +88,10 @@ class BlockImport:
             return self._unpin_if_full(label, path, other)
         mine = self._parse(label, path, ours)
         if mine.problem:
-            return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
+            return (
+                f"cannot import '{label}': the front matter of the existing block cannot be read "
+                f"({mine.problem})"
+            )
         base = ours if self._is_untouched(label, ours) else self._find_imported(label, other)
         merged = self._parse(label, path, merge.merge(base, ours, theirs))
         if base is None and not merge_lines.list_added_lines(mine.body, other.body):
@@ -125,7 +128,7 @@ class BlockImport:
         """Return the message of what forbids a change, or ""."""
         mine = self._parse(label, path, ours or "")
         if mine.read_only:
-            return f"cannot import '{label}': it is read-only here"
+            return f"cannot import '{label}': the existing block is read-only"
         adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
         limit = len(after.value) if adopted else after.limit
         odd = body_edits.check_limit(

@@ -39,23 +39,27 @@ _NOUNS = {
     "source",
     metavar="assistants",
     type=click.Choice(["assistants"]),
-    help="Import assistants' own memories: shows a diff, and asks about each.",
+    help="Import the assistants' own notes: show each as a diff, and ask.",
 )
-@click.option("--yes", is_flag=True, help="With --from: take all new notes.")
-@click.option("--take", metavar="NAME", multiple=True, help="With --from: take this one.")
-@click.option("--project", metavar="NAME", default="", help="Import this project of another tool.")
-@click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
+@click.option("--yes", is_flag=True, help="With --from: import all new notes.")
+@click.option("--take", metavar="NAME", multiple=True, help="With --from: import the note NAME.")
+@click.option(
+    "--project", metavar="NAME", default="", help="Import the project NAME of another tool."
+)
+@click.option("--user", is_flag=True, help="Import into your own store, not the project's.")
 @click.option(
     "--pin",
     is_flag=True,
-    help="Pin blocks from other tools' files: they are in the prompt in full.",
+    help="Pin blocks from other tools' files: assistants always get them in full.",
 )
 @click.option(
-    "--anyway", is_flag=True, help="Import even if PATH is the export of the other store."
+    "--anyway",
+    is_flag=True,
+    help="Import an export of your own store into the project's, or the reverse.",
 )
-@click.option("--dry-run", is_flag=True, help="Show new items, and write nothing.")
-@click.option("--undo", metavar="ID", default="", help="Take a whole import back.")
-@click.option("--list", "listed", is_flag=True, help="List the imports that can be taken back.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported; write nothing.")
+@click.option("--undo", metavar="ID", default="", help="Undo the whole import ID.")
+@click.option("--list", "listed", is_flag=True, help="List the imports that can be undone.")
 @options.json_option
 def import_command(
     paths: tuple[str, ...],
@@ -97,26 +101,26 @@ def import_command(
     place = options.place()
     if undo or listed:
         if paths or (undo and listed):
-            raise click.UsageError("--undo and --list go with no other option")
+            raise click.UsageError("--undo and --list take no PATH, and cannot be combined")
         _undo(place, undo, as_json=as_json)
         return
     if source:
         if paths or project or user or pin or anyway:
-            raise click.UsageError("--from takes no PATH, and only --dry-run, --yes and --take")
+            raise click.UsageError("--from allows no PATH, only --dry-run, --yes, --take, --json")
         _import_assistants(place, yes=yes, take=take, dry_run=dry_run, as_json=as_json)
         return
     if yes or take:
-        raise click.UsageError("--yes and --take are for --from assistants")
+        raise click.UsageError("--yes and --take work only with --from assistants")
     home = options.home()
     tool = importing.find_tool(paths, home)
     if tool and (pin or anyway):
-        raise click.UsageError("--pin and --anyway are for files and exports")
+        raise click.UsageError("--pin and --anyway do not work with the memory of a tool")
     if project and not tool:
-        raise click.UsageError("--project is for the memory of another tool: memfs import TOOL")
+        raise click.UsageError("--project works only with another tool: memfs import TOOL")
     into = {"user": user, "dry_run": dry_run}
     export = "" if tool else importing.find_export(paths)
     if export and pin:
-        raise click.UsageError("--pin is for the files of other tools: an export says it itself")
+        raise click.UsageError("--pin works only with files of other tools, not with an export")
     name = tool[0][0].name if tool else "".join(paths[:1])
     name = f"{len(paths)} files and folders" if len(paths) > 1 else name
     origin = options.get_origin(f"from {os.path.basename(name.rstrip('/')) or name}")
@@ -146,8 +150,9 @@ def _import_assistants(
     found = importing.import_assistants(place, origin, home=home, dry_run=True)
     new = importing.list_new(found)
     if unknown := [name for name in take if name not in {each.label for each in new}]:
-        names = ", ".join(each.label for each in new) or "nothing is"
-        raise UsageError(f"'{unknown[0]}' is not new", f"new: {names}")
+        names = ", ".join(each.label for each in new)
+        hint = f"choose one of: {names}" if names else "there are no new notes"
+        raise UsageError(f"no new note is named '{unknown[0]}'", hint)
     if not as_json:
         report.print_assistants(found, new)
     chosen = [each.label for each in new if yes or each.label in take]
@@ -157,7 +162,8 @@ def _import_assistants(
         return
     if origin.actor == "agent":
         raise RejectedError(
-            "only a person can accept the memory of assistants", "ask the user to do it"
+            "only the user can import the notes of assistants",
+            "ask the user to run memfs import --from assistants",
         )
     if not (yes or take):
         chosen = _choose(new)
@@ -176,13 +182,13 @@ def _import_assistants(
 def _choose(new: list[ImportedFile]) -> list[str]:
     if not console.can_ask():
         raise UsageError(
-            f"{format_count(len(new), 'memory')} would be imported, without a terminal to ask",
-            "--yes takes all, --take NAME takes one",
+            f"cannot ask about {format_count(len(new), 'new note')} without a terminal",
+            "import all with --yes, or one with --take NAME",
         )
     chosen: list[str] = []
     for number, each in enumerate(new):
         answer = click.prompt(
-            f"take {flatten_text(each.label)}?",
+            f"import {flatten_text(each.label)}?",
             type=click.Choice(["y", "n", "all", "quit"]),
             default="n",
             err=True,
@@ -246,12 +252,16 @@ def _list_counts(counts: Mapping[tuple[str, str], int], of: str) -> list[dict[st
     "--to",
     "tool",
     type=click.Choice(list(writers.EXPORTERS)),
-    help="In the format of another tool.",
+    help="Write the format of another tool.",
 )
-@click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
-@click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")
+@click.option("--user", is_flag=True, help="Export your own store, not the project's.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Include sessions and the history of edits."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing FILE.")
-@click.option("--with-secrets", "secrets", is_flag=True, help="Export secrets, too.")
+@click.option(
+    "--with-secrets", "secrets", is_flag=True, help="Export even if the memory contains secrets."
+)
 def export_command(
     file: str, tool: str | None, user: bool, everything: bool, force: bool, secrets: bool
 ) -> None:
@@ -267,31 +277,35 @@ def export_command(
     """
     path = "" if file == "-" else file
     if tool and not path:
-        raise UsageError("--to writes files, not to stdout", "name a file or a folder")
+        raise UsageError("--to cannot write to stdout", "give the path of a file or a folder")
     if not path and sys.stdout.isatty():
-        raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
+        raise UsageError(
+            "a zip cannot be printed on a terminal", "redirect it: memfs export - > memory.zip"
+        )
     place = options.place()
     write = partial(exporting.convert, place, tool) if tool else partial(exporting.run, place)
-    with stoppable_stages(lambda: "no file was written; run it again", (exporting.SCAN,)) as stage:
+    with stoppable_stages(
+        lambda: "no file was written; run memfs export again", (exporting.SCAN,)
+    ) as stage:
         done = write(
             path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
         )
     done = _check_secrets(done)
     for left in done.left_out:
-        console.talk(f"! left out, its name is none that can be imported: {left}")
+        console.talk(f"! left out, because a file of this name cannot be imported again: {left}")
     if not path:
         console.write_bytes(done.data)
-    what = _format_counts(done.counts) or ("nothing" if tool else "nothing but settings")
+    what = _format_counts(done.counts) or ("nothing" if tool else "only settings")
     what += f" for {tool}" if tool else ""
     console.print_done(f"{what}{f': {path}' if path else ''}, {format_size(done.size)}")
     for beside in done.paths if len(done.paths) == 2 else ():
         if beside != path:
             console.talk(f"  the passages: {beside}")
     if unplaced := _format_counts(done.unplaced):
-        console.talk(f"  {tool} has no place for {unplaced}")
+        console.talk(f"  not exported, because the {tool} format cannot contain it: {unplaced}")
     if path and (user or everything) and not git.is_ignored(path):
-        written = "that" if tool else "that file"
-        console.talk(f"  git does not ignore {written}: it is not for a commit.")
+        written = "what was exported" if tool else "this file"
+        console.talk(f"  git does not ignore {written}: do not commit it.")
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
@@ -305,7 +319,7 @@ def _check_secrets(done: exporting.Exported | exporting.SecretsFound) -> exporti
         console.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")
     if isinstance(done, exporting.SecretsFound):
         raise RejectedError(
-            f"cannot export: {format_count(len(done.secrets), 'secret')} would be in it",
-            "memfs doctor --secrets --purge takes them out; --with-secrets exports them, too",
+            f"cannot export: the memory contains {format_count(len(done.secrets), 'secret')}",
+            "remove secrets with memfs doctor --secrets --purge, or add --with-secrets",
         )
     return done

@@ -41,7 +41,7 @@ DAMAGE = (  # what reading a damaged archive raises
     LookupError,
     OverflowError,
 )
-ODD = "it is a link or a device, or else no plain file"
+ODD = "it is a link, a device or another special file"
 _RATIO = 200  # unpacked to packed; what people write comes to 60 at most
 _FREE = 16 << 20  # bytes for which the ratio does not matter
 _CHUNK = 1 << 20
@@ -53,7 +53,7 @@ MOST_BYTES = 512 << 20  # unpacked
 LONGEST_NAME = 300  # characters
 _SPARSE = ("GNU.sparse.", "SCHILY.realsize", "SCHILY.filetype")  # its bytes are not those in it
 _LARGEST_JSON = 64 << 20  # bytes that are looked at to say what is wrong
-_KNOWN = "memfs import --help, and docs/importers.md, name what is read"
+_KNOWN = "see memfs import --help and docs/importers.md for the files that can be imported"
 _FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
 
 
@@ -75,9 +75,9 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
     total = sum(map(len, members.values()))
     if total > MOST_BYTES or len(members) >= MOST_FILES:
         raise StoreError(
-            f"cannot export {len(members):,} files of {total >> 20:,} MB: at most "
-            f"{MOST_FILES:,} of {MOST_BYTES >> 20} MB can be imported again",
-            "leave out --all, or copy the folder itself",
+            f"cannot export {len(members):,} files of {total >> 20:,} MB: an import takes at most "
+            f"{MOST_FILES:,} files and {MOST_BYTES >> 20} MB",
+            "leave out --all, or copy the folder of the store",
         )
     manifest = {
         "memfs": FORMAT,
@@ -111,13 +111,17 @@ def check_target(path: str, *, force: bool, is_folder: bool = False) -> None:
     """Refuse a path that cannot be written to, or (unless `force`) has something already."""
     kind = os.path.isdir(path)
     if is_folder and os.path.lexists(path) and not kind:
-        raise StoreError(f"{path} is not a folder", "name one, or one that is not there yet")
+        raise StoreError(f"{path} is not a folder", "give the path of a folder, or a new path")
     if is_folder and outside.list_names(path) and not force:
-        raise StoreError(f"{path} is not empty", "--force writes into it, and over its files")
+        raise StoreError(
+            f"{path} is not empty", "add --force to write into it and overwrite its files"
+        )
     if kind and not is_folder:
-        raise StoreError(f"{path} is a folder", "name a file in it, memory.zip for one")
+        raise StoreError(
+            f"{path} is a folder", "give the path of a file in it, for example memory.zip"
+        )
     if os.path.lexists(path) and not (force or is_folder):
-        raise StoreError(f"{path} exists already", "--force writes over it")
+        raise StoreError(f"{path} exists already", "add --force to overwrite it")
     above = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(above):
         raise NotFoundError(f"there is no folder {above}")
@@ -167,7 +171,7 @@ def _describe_file(path: str, what: str) -> str:
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
             handle.seek(0)
             return _describe_json(handle.read(_LARGEST_JSON))
-    return "it is no file of memfs or of a tool that memfs knows"
+    return "it is neither an export of memfs nor a file of a tool that memfs knows"
 
 
 def _describe_database(path: str) -> str:
@@ -176,7 +180,7 @@ def _describe_database(path: str) -> str:
             named = ", ".join(base.list_tables()[:5])
     except OSError as error:
         return f"it is a damaged database ({error.strerror})"
-    return f"it is a database of no tool that memfs knows (tables: {named or 'none'})"
+    return f"it is a database of a tool that memfs does not know (tables: {named or 'none'})"
 
 
 def _describe_json(data: bytes) -> str:
@@ -187,8 +191,8 @@ def _describe_json(data: bytes) -> str:
         except UNREADABLE as error:
             wrong = error
         else:
-            return "it is JSON of no tool that memfs knows"
-    return f"it is JSON that is cut short or damaged ({wrong})"
+            return "it is JSON of a tool that memfs does not know"
+    return f"it is damaged JSON ({wrong})"
 
 
 def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
@@ -254,20 +258,22 @@ def _check_members(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, 
         _check_name(name)
         folded = name.casefold()
         if folded in seen:
-            _refuse(name, f"{seen[folded]!r} is in it too, one file on many disks")
+            _refuse(name, f"its name conflicts with {seen[folded]!r}")
         seen[folded] = name
         yield name, data
 
 
 def problem(name: str) -> str:
     """Return why a name could lead out of the store on any system, "" if it cannot."""
-    if not name or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in name):
-        return "control characters or no text"
+    if not name:
+        return "its name is empty"
+    if any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in name):
+        return "its name has invalid characters"
     if name.startswith("/") or "\\" in name or name[1:2] == ":":
-        return "it is absolute, or has backslashes"
+        return "its path is absolute or has backslashes"
     if any(part in ("", ".", "..") for part in name.split("/")):
-        return "it leads out of its folder"
-    return f"it has more than {LONGEST_NAME} characters" if len(name) > LONGEST_NAME else ""
+        return "its path leads out of the archive"
+    return f"its path has more than {LONGEST_NAME} characters" if len(name) > LONGEST_NAME else ""
 
 
 def _check_name(name: str) -> None:
@@ -277,7 +283,9 @@ def _check_name(name: str) -> None:
 
 
 def _refuse(name: str, why: str) -> NoReturn:
-    raise StoreError(f"it contains {name!r}, which is not safe: {why}", "nothing was written")
+    raise StoreError(
+        f"the archive contains {name!r}, which is not safe: {why}", "nothing was written"
+    )
 
 
 def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
@@ -290,11 +298,10 @@ def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, b
         first = {name.partition("/")[0] + "/" for name in found if not name.startswith("__MACOSX")}
         tops = {top for top in first if _is_store_like([name.removeprefix(top) for name in found])}
     if len(tops) != 1:
-        what = "more than one store is" if tops else "no store is"
+        what = "more than one store" if tops else "no store"
         raise StoreError(
-            f"{what} in {path}",
-            "memfs import takes what memfs export wrote, or a zip or tar of one "
-            f"{store_paths.NAME}",
+            f"{path} contains {what}",
+            f"give a file of memfs export, or a zip or tar of one {store_paths.NAME} folder",
         )
     top = tops.pop()
     inside = {name[len(top) :]: data for name, data in found.items() if name.startswith(top)}
@@ -314,18 +321,19 @@ def _check_manifest(inside: dict[str, bytes], path: str) -> str:
         manifest = json.loads(text)
         version, tier, sums = manifest["memfs"], str(manifest["tier"]), dict(manifest["files"])
     except UNREADABLE:
-        raise StoreError(f"the {MANIFEST} of {path} cannot be read", "it is damaged") from None
+        raise StoreError(f"the {MANIFEST} of {path} is damaged", "export it again") from None
     if version != FORMAT:
         raise StoreError(
-            f"{path} has format {version!r}; this memfs knows {FORMAT}", "install a newer memfs"
+            f"{path} has the export format {version!r}; this version of memfs reads only {FORMAT}",
+            "install a newer memfs",
         )
     wrong = [name for name in sums if name not in inside] + [
         name for name, data in inside.items() if sums.get(name) != hashlib.sha256(data).hexdigest()
     ]
     if wrong:
         raise StoreError(
-            f"{path} does not match its {MANIFEST}: {min(map(str, wrong))}",
-            f"it is damaged; if it was changed on purpose, take {MANIFEST} out of it",
+            f"{min(map(str, wrong))} in {path} does not match {MANIFEST}",
+            f"export it again; if you changed it on purpose, remove {MANIFEST} from it",
         )
     return tier
 
@@ -346,13 +354,17 @@ class UnpackMeter:
         """Count one more file. Raises `StoreError` for one too many."""
         self._files += 1
         if self._files > MOST_FILES:
-            raise StoreError(f"more than {MOST_FILES:,} files are in it", "nothing was written")
+            raise StoreError(
+                f"the archive has more than {MOST_FILES:,} files", "nothing was written"
+            )
 
     def count_bytes(self, more: int) -> None:
         """Count more unpacked bytes. Raises `StoreError` where they are too many."""
         self._bytes += more
         if self._bytes > self._most:
-            many = f"more than {self._most >> 20:,} MB are in it, unpacked: too much for its size"
+            many = (
+                f"the archive unpacks to more than {self._most >> 20:,} MB: too much for its size"
+            )
             raise StoreError(many, "nothing was written")
 
 
@@ -380,6 +392,6 @@ def find_zip_problem(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFDIR if folder else stat.S_IFREG) or (folder and info.file_size):
         return ODD
-    if info.flag_bits & 1 or info.compress_type not in _METHODS:
-        return "it is encrypted, or packed in a way that is not known"
-    return ""
+    if info.flag_bits & 1:
+        return "it is encrypted"
+    return "" if info.compress_type in _METHODS else "its compression is not supported"

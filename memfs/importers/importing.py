@@ -79,8 +79,8 @@ def find_export(paths: tuple[str, ...]) -> str:
     found = [path for path in paths if not foreign_files.is_text_path(path)]
     if found and len(paths) > 1:
         raise UsageError(
-            f"{found[0]} would be an export, and one is imported alone",
-            "texts of other tools end in .md, .mdc or .txt",
+            f"{found[0]} is read as an export, which cannot be imported with other paths",
+            "import it alone; text files of other tools end in .md, .mdc or .txt",
         )
     return found[0] if found else ""
 
@@ -94,8 +94,8 @@ def run(
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
         raise StoreError(
-            f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
-            f"memfs import{flag} puts it where it belongs; --anyway puts it here",
+            f"{path} is the export of a {found.tier} store; this import goes to the {tier} store",
+            f"run memfs import{flag} for the {found.tier} store, or add --anyway to import it here",
         )
     known = merge.memory(found.files) + sum(
         n in found.files for n in (store_paths.CONFIG, _JOURNAL)
@@ -131,7 +131,7 @@ def import_files(
     done = _import_members(place, about, members, origin, dry_run=dry_run or not paths)
     long = [each.label for each in found if each.files and not each.block]
     grown = [each for each in long if blocks.resolve_label(place, labels.qualify(tier, each))]
-    note = f"too long for a block now, and still one from before: {', '.join(grown)}"
+    note = f"too long for a block now, but the earlier block stays: {', '.join(grown)}"
     return replace(done, note=_join_notes(note if grown else "", done.note))
 
 
@@ -144,7 +144,7 @@ def import_assistants(
     of the files to take, None: all. A name is the label in its tier: "user:codex-memory".
     """
     if place.project is None:
-        raise StoreError("there is no project store here", "memfs init makes one")
+        raise StoreError("there is no project store here", "create one: memfs init")
     settings = config.load(place)
     sources = _mark_own(place, _find_assistants(place.project, home))
     shared = plan.plan_import(sources, settings.get_limit, user=False, pin=False)
@@ -191,7 +191,7 @@ def _find_assistants(store: Store, home: str) -> list[ForeignFile]:
     main = os.path.dirname(store.main)  # of a linked worktree
     refused, hint = git.find_refusal(store.top)
     if refused:
-        raise StoreError(f"which files are in commits is not known: {refused}", hint)
+        raise StoreError(f"cannot tell which files are committed: {refused}", hint)
     known = {f"{store.top}/{name}".casefold() for _, name in _list_tracked(store.top)}
 
     def is_committed(path: str) -> bool:
@@ -213,7 +213,8 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
     for path in paths:
         if os.path.isdir(path) and store_paths.is_store(os.path.realpath(path)):
             raise StoreError(
-                f"{path} is a store of memfs", "export it there: memfs export FILE, then import it"
+                f"{path} is a store of memfs, which cannot be imported directly",
+                "run memfs export FILE in its project, then memfs import FILE here",
             )
         for source in (
             *foreign_files.find(path, place.home.top, home),
@@ -265,7 +266,10 @@ def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
 
 def _choose_tier(place: Place, *, user: bool) -> str:
     if not user and place.project is None:
-        raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
+        raise StoreError(
+            "there is no project store here",
+            "create one with memfs init, or add --user for your own store",
+        )
     return labels.USER if user else labels.PROJECT
 
 
@@ -304,8 +308,9 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
     known = [(each, path) for path in paths if (each := readers.recognise(path))]
     if known and len(paths) > 1:
         raise UsageError(
-            f"{known[0][1]} is the memory of {known[0][0].name}, and one is imported alone",
-            f"memfs import {shlex.quote(known[0][1])}",
+            f"{known[0][1]} is the memory of {known[0][0].name}, which cannot be "
+            "imported with other paths",
+            f"import it alone: memfs import {shlex.quote(known[0][1])}",
         )
     return known
 

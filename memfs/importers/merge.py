@@ -128,7 +128,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
         return text, odd.message
     meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
     wrong = yaml_edit.read(meta)[1]
-    return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
+    return text, f"cannot import {name}: its front matter is invalid: {wrong}" if wrong else ""
 
 
 def _refuse(kind: str, name: str, why: str) -> ImportItem:
@@ -154,7 +154,8 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         text, wrong = _read_clean(ident, data)
         passage = archive.parse(ident, text)
         if not wrong and len(passage.text) > archive.LONGEST:
-            wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
+            size = f"{len(passage.text):,} characters, the limit is {archive.LONGEST:,}"
+            wrong = f"cannot import {ident}: {size}"
         if wrong or not passage.text.strip():
             wrong = wrong or f"cannot import {ident}: it is empty"
             yield ImportItem("passage", ident, "refused", wrong)
@@ -178,9 +179,9 @@ def _plan_logs(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Itera
     for name, data in found:
         short = name.removeprefix("local/")
         if short == name and not _MONTH.fullmatch(name[len("facts/") : -len(".jsonl")]):
-            yield _refuse(kind, name, f"{name}: facts are in <yyyy-mm>.jsonl")
+            yield _refuse(kind, name, f"{name}: files of facts must be named <yyyy-mm>.jsonl")
         elif not all(map(_NAME.fullmatch, short.split("/"))):
-            yield _refuse(kind, name, f"{name}: not a name that memfs uses")
+            yield _refuse(kind, name, f"{name}: not a valid file name")
         else:
             top = store.root if short == name else store.local
             yield from _plan_lines(kind, name, data, f"{top}/{short}")
@@ -216,7 +217,7 @@ def _parse_line(line: str) -> tuple[dict[str, object], str]:
     with suppress(ValueError, RecursionError):
         found = json.loads(line)
     if not isinstance(found, dict):
-        return {}, "it is no JSON object"
+        return {}, "it is not a JSON object"
     if public(line) != line:
         return found, "it is marked as private"
     secrets = file_redaction.find(line, "lines")
@@ -244,7 +245,7 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
         path = f"{store.root}/{name}"
         now = None if wrong else files.read(path)
         if not wrong and now not in (None, text):
-            wrong = f"cannot import {key}: it is here with another text, and static entries stay"
+            wrong = f"cannot import {key}: a static entry of this name has another text, and stays"
         if wrong:
             yield ImportItem("static", key, "refused", wrong)
         elif now == text:
@@ -259,7 +260,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
         if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
-            yield _refuse("session", short, f"{short}: not a session's name")
+            yield _refuse("session", short, f"{short}: not a valid file name for a session")
             continue
         path = f"{store.local}/recall/{short}"
         if recall.is_read_elsewhere(path):
@@ -329,9 +330,9 @@ class OutdatedPassages(NamedTuple):
     def describe(self) -> str:
         """Say in words what becomes of them, "" for none."""
         told = {
-            "replaced, for their source changed (copies: local/backup)": self.replaced,
-            "changed at their source and here: both stay": self.changed,
-            "no longer there, but still here": self.gone,
+            "replaced, because their source changed (copies are in local/backup)": self.replaced,
+            "changed at their source and here: both versions stay": self.changed,
+            "no longer at their source, but still here": self.gone,
         }
         return "; ".join(f"passages: {len(each):,} {what}" for what, each in told.items() if each)
 

@@ -27,7 +27,7 @@ from memfs.store import archive, blocks
 _PASSAGE = 2000  # characters
 _MOST_PASSAGES = 2000  # of one file
 _LONG = 120  # characters of a description that is taken from a text
-PRIVATE = "private: --user takes it into your own store"
+PRIVATE = "private: add --user to import it into your own store"
 _FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
 _EVERYTHING = ("*", "**", "**/*", "**/**")  # for all files, which says nothing
 _IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
@@ -101,11 +101,11 @@ def plan_import(
     def make_files(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         same = texts.setdefault(archive.merge_passages(text.body), source.shown)
         if same != source.shown:
-            raise _LeftError(f"it says the same as {same}")
+            raise _LeftError(f"it has the same text as {same}")
         targets = _make_block(source, text, limit(source.label), pin=pin)
         targets = targets or _make_passages(source, text)
         if other := next((taken[name] for name in targets if name in taken), ""):
-            raise MemfsError(f"{other} becomes {source.label} already")
+            raise MemfsError(f"{other} already has the label {source.label}")
         taken.update(dict.fromkeys(targets, source.shown))
         return targets
 
@@ -136,7 +136,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     raw = text_files.read_text(source.path, source.shown)
     wrong = marked_section.problem(raw, *MARKS)
     if wrong:
-        raise MemfsError(f"half of a section of memfs is in it: {wrong}")
+        raise MemfsError(f"the section of memfs in it is damaged: {wrong}")
     if source.section:
         _, _, below = f"\n{raw}".partition(f"\n{source.section}\n")
         raw = re.split(r"(?m)^#{1,2} ", below, maxsplit=1)[0]
@@ -158,7 +158,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(f"line {line} looks like a secret ({found.type})")
     named = list(_find_imports(text.body))
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
-        raise _LeftError(f"it only imports {', '.join(named)}")
+        raise _LeftError(f"it contains only imports: {', '.join(named)}")
     return text
 
 
@@ -207,7 +207,7 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
     found = headings.split_text(text.body, _PASSAGE)
     if len(found) > _MOST_PASSAGES:
         raise MemfsError(
-            f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"
+            f"it would become {len(found):,} passages, the limit is {_MOST_PASSAGES:,}"
         )
     at = text_files.get_modified_at(source.path)
     kind = source.label.partition("/")[0]

@@ -64,7 +64,9 @@ def print_import(
     if tools and not done.files:
         return
     if not done.files:
-        console.print_done("no memory of other tools is here; memfs import --help lists the places")
+        console.print_done(
+            "found no memory of other tools; memfs import --help lists the places searched"
+        )
         return
     if dry_run and not list_only:
         _print_items(done)
@@ -74,10 +76,10 @@ def print_import(
     if list_only:
         _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
-    look = ["look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"]
+    look = ["check it: memfs show LABEL, memfs search; undo one block: memfs undo LABEL"]
     if not pin and any(item.kind == "block" for item in _list_added(done)):
         look.insert(
-            0, "not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
+            0, "blocks are not pinned: most tools read their own files; pin: memfs edit LABEL --pin"
         )
     _print_summary(done, look, dry_run=dry_run)
 
@@ -87,12 +89,14 @@ def print_export(done: Imported, *, dry_run: bool) -> None:
     _print_items(done)
     _print_refused(done)
     if done.config:
-        console.talk("  its config.yaml is not imported: your settings stay")
+        console.talk("  not imported: config.yaml of the export; your settings stay")
     if done.edits:
-        console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
+        console.talk(f"  not imported: history of the export, {format_count(done.edits, 'edit')}")
     if done.left_out:
-        console.talk(f"  {format_count(done.left_out, 'file')} in it are no memory")
-    look = ["look at it: memfs show, memfs log; memfs undo LABEL takes a block back"]
+        console.talk(
+            f"  not imported: {format_count(done.left_out, 'file')} of the export, not memory"
+        )
+    look = ["check it: memfs show, memfs log; undo one block: memfs undo LABEL"]
     _print_summary(done, look, dry_run=dry_run)
 
 
@@ -100,7 +104,8 @@ def _warn_of_sharing(done: Imported, *, user: bool) -> None:
     own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
     if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
         console.talk(
-            "! some are not in the project, but its store is committed: --user: into yours"
+            "! some files are not from the project, but its store is committed: "
+            "import them with --user"
         )
 
 
@@ -113,7 +118,7 @@ def _print_refused(done: Imported, most: int | None = None) -> None:
     for item in refused[:most]:
         console.talk(f"! {item.detail}")
     if most and len(refused) > most:
-        console.talk(f"! {len(refused) - most:,} more were refused: --json names them")
+        console.talk(f"! {len(refused) - most:,} more were refused: add --json to list them")
 
 
 def _print_signs(done: Imported) -> None:
@@ -130,7 +135,9 @@ def _print_signs(done: Imported) -> None:
         quoted = f": {said}" if is_export and said else ""
         console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:
-        console.talk(f"! {len(items) - _MAX_SIGNS:,} more are worth a look: --json names them")
+        console.talk(
+            f"! {len(items) - _MAX_SIGNS:,} more texts are worth a look: add --json to list them"
+        )
 
 
 def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> None:
@@ -155,9 +162,9 @@ def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> Non
         named = ", ".join(done.unpinned[:_MAX_LABELS])
         more = len(done.unpinned) - _MAX_LABELS
         named += f" and {more:,} more" if more > 0 else ""
-        console.talk(f"! not pinned, for enough blocks are (max_blocks): {named}")
+        console.talk(f"! not pinned, because the limit (max_blocks) is reached: {named}")
     if added and not dry_run:
-        for line in (*look, f"memfs import --undo {done.id} takes all of it back"):
+        for line in (*look, f"undo the whole import: memfs import --undo {done.id}"):
             console.talk(f"  {line}")
 
 
@@ -207,7 +214,7 @@ def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> 
     found = [outcomes.get(key, "new") for key in each.list_items()]
     imports = [f"@{', @'.join(each.imports[:_IMPORTS])}"] if each.imports else []
     imports += [f"{len(each.imports) - _IMPORTS} more"] if len(each.imports) > _IMPORTS else []
-    follows = [f"does not follow {' and '.join(imports)}"] if imports else []
+    follows = [f"without {' and '.join(imports)}"] if imports else []
     return name, f"{each.chars:,}", "; ".join([became, *_describe_outcomes(found), *follows])
 
 
@@ -224,7 +231,7 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     outcomes = {item.outcome for item in done.items}
     if not outcomes & {"new", "merged"}:
         if "same" in outcomes:
-            console.print_done("all of it is here already")
+            console.print_done("everything is imported already")
         return
     top = place.home.top
     paths: list[str] = []
@@ -236,7 +243,7 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     quoted = [path if path.startswith("~") else shlex.quote(path) for path in paths]
     words = ["memfs import", *options, *quoted]
     console.talk(f"→ {' '.join(words)}")
-    console.talk("  takes all of it, --dry-run shows it first; or name files")
+    console.talk("  imports all of them; add --dry-run to see it first, or name single files")
 
 
 def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
@@ -250,7 +257,7 @@ def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
     if not new:
         known = any(item.outcome == "same" for item in found.items)
         console.print_done(
-            "all notes of assistants are here already" if known else "assistants remember nothing"
+            "all notes of assistants are imported already" if known else "assistants have no notes"
         )
 
 
@@ -266,10 +273,12 @@ def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     _print_refused(done, _MAX_REFUSED)
     console.talk(f"{name}: {format_counts(done.taken) or 'nothing for this store'}")
     if done.left:
-        console.talk(f"  left: {format_counts(done.left)}; --project NAME takes those of one")
+        console.talk(
+            f"  not imported: {format_counts(done.left)}; import a project: --project NAME"
+        )
     for (noun, why), number in done.omitted.items():
-        console.talk(f"  not taken: {format_count(number, noun)}, {why}")
-    look = ["look at it: memfs show --list, memfs archive list, memfs session list"]
+        console.talk(f"  not imported: {format_count(number, noun)}, {why}")
+    look = ["check it: memfs show --list, memfs archive list, memfs session list"]
     _print_summary(done, look, dry_run=dry_run)
 
 
@@ -278,7 +287,7 @@ def print_undo(done: Unimported) -> None:
     for name, why in done.kept:
         console.talk(f"! {name} stays: {why}")
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
-    told = f"the import from {done.source} is taken back: {counts or 'nothing'} removed"
+    told = f"the import from {done.source} is undone: {counts or 'nothing'} removed"
     console.print_done(told)
     format_remainder(done.note)
 
@@ -286,7 +295,7 @@ def print_undo(done: Unimported) -> None:
 def print_list(found: Sequence[ImportRecord]) -> None:
     """Print the imports that can be taken back."""
     if not found:
-        console.print_done("there is no import that can be taken back")
+        console.print_done("there is no import to undo")
         return
     rows = [("ID", "DAY", "FROM", "ADDED")]
     for each in found:

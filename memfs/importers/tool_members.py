@@ -97,7 +97,7 @@ def collect_members(
     except StoreError as error:
         failed = error.message
     except OSError as error:
-        failed = f"cannot read all of it: {error.strerror}"
+        failed = f"cannot read all memory of {tool}: {error.strerror}"
     for each, count in unread.items():
         why = f"cannot read {each.ident}: {each.why}"
         made.damage.append(ImportItem("file", each.ident, "refused", why, count=count))

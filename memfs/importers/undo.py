@@ -68,12 +68,16 @@ def run(place: Place, ident: str, origin: Origin) -> Unimported:
     `RejectedError` for an agent.
     """
     if origin.actor == "agent":
-        raise RejectedError("an import is taken back by a person", "ask the user to do it")
+        raise RejectedError(
+            "only the user can undo an import", f"ask the user to run memfs import --undo {ident}"
+        )
     known = [(store, each) for store in place.stores() for each in read_all(store)]
     found = [(store, each) for store, each in known if ident and each.id.startswith(ident)]
     if len({each.id for _, each in found}) != 1:
-        several = "several imports begin with" if found else "there is no import"
-        raise NotFoundError(f"{several} {ident}", "memfs import --list shows them")
+        several = f"several ids of imports start with {ident}" if found else ""
+        raise NotFoundError(
+            several or f"no import has the id {ident}", "list the imports: memfs import --list"
+        )
     undoing = _Undoing(place, origin)
     for store, record in found:
         undoing.undo(store, record)
@@ -123,7 +127,7 @@ class _Undoing:
             if now is None and entry.before is None:
                 continue
             if now != entry.after:
-                self.kept.append((entry.label, "it was edited since"))
+                self.kept.append((entry.label, "it was edited after the import"))
                 continue
             why, about = f"undo of version {entry.version}", (entry.tier, entry.label, path)
             texts = entry.after, entry.before
@@ -162,7 +166,7 @@ class _Undoing:
             files.remove(path)
         else:
             count = 0
-            self.kept.append((part.path, "it was changed since"))
+            self.kept.append((part.path, "it was changed after the import"))
         if count:
             self.removed[noun] += count
         return count > 0

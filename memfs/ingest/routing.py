@@ -14,7 +14,7 @@ from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 NO_STORE = "their folder has no store"
-NOT_TRUSTED = "the store of their folder is none that you trust"
+NOT_TRUSTED = "you have not trusted the store of their folder"
 
 
 @dataclass
@@ -104,7 +104,7 @@ class _Stores:
         except (OSError, ValueError):  # no name that a folder can have here
             store = None
         if store and not store.trusted:
-            return self._add_unrouted(store.top, NOT_TRUSTED, "run there: memfs trust")
+            return self._add_unrouted(store.top, NOT_TRUSTED, "run memfs trust in that folder")
         if store:
             if store.tree and store_paths.is_store(store.main):  # of a linked worktree
                 store = Store(store.main, store.tier, store.local)
@@ -112,7 +112,7 @@ class _Stores:
         if self._user:
             place = Place(None, self._user)
             return self.shares.setdefault(self._user.local, StoreBatch(place))
-        return self._add_unrouted(folder, NO_STORE, "run there: memfs init")
+        return self._add_unrouted(folder, NO_STORE, "run memfs init in that folder")
 
     def _add_unrouted(self, folder: str, reason: str, hint: str) -> UnroutedSession:
         return self.left.setdefault((folder, reason), UnroutedSession(folder, reason, hint))

@@ -116,8 +116,8 @@ HIDDEN = "hidden"
 IGNORED = "by .gitignore or .memfsignore"
 UNMATCHED = "excluded by the patterns of the source"
 LINK = "a link that leads out of the source"
-ODD = "no regular file"
-DEEP = f"below more than {DEEPEST} folders"
+ODD = "not a regular file"
+DEEP = f"more than {DEEPEST} folders deep"
 LARGE = "larger than 2 MB (a PDF: 50 MB)"
 
 

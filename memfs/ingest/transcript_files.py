@@ -14,7 +14,7 @@ Sessions: TypeAlias = "Mapping[str, list[tuple[str, Identity]]]"
 
 UNKNOWN = "not a transcript of a known assistant"
 EMPTY = "empty"
-PACKED = "compressed; zstd -d unpacks a copy, which memfs ingest FILE reads"
+PACKED = "compressed: unpack a copy with zstd -d, then run memfs ingest FILE"
 UNREADABLE = "cannot be read"
 _HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
 _HEAD_BYTES = 4096  # that tell whether it is a file with several sessions

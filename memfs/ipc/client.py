@@ -74,7 +74,7 @@ class Connection:
     def receive(self) -> bytes:
         size = int.from_bytes(self._receive_exactly(4), "big")
         if size > LARGEST:
-            raise OSError("a frame is too large")
+            raise OSError("the message is too large")
         return self._receive_exactly(size)
 
     def confirm(self) -> None:
@@ -97,7 +97,7 @@ class Connection:
             except ConnectionError:
                 part = b""
             if not part:
-                raise GoneError("the other side ended")
+                raise GoneError("the other side closed the connection")
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -105,7 +105,7 @@ class Connection:
     def _get_socket(self) -> "socket":
         left = self._until - time.monotonic()
         if left <= 0:
-            raise OSError("time is up")
+            raise OSError("timed out")
         self._socket.settimeout(left)
         return self._socket
 

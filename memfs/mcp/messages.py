@@ -95,7 +95,7 @@ def parse(line: bytes) -> Message | None:
             return Message(ident, method, params)  # type: ignore[arg-type]
         if "id" not in found or (method.startswith(_NO_ANSWER)):
             return None
-        wrong = "an id is a string or a whole number" if valid else wrong
+        wrong = "the id must be a string or a whole number" if valid else wrong
     elif "method" not in found and ("result" in found or "error" in found):
         return None
     raise ProtocolError(code, wrong, ident=ident if named else None)  # type: ignore[arg-type]

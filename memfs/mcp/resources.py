@@ -48,7 +48,7 @@ def read(context: "ToolContext", uri: str) -> str:
 
     if not uri.startswith(SCHEME):
         raise NotFoundError(
-            f"there is no resource {excerpt(uri, 200)}", f"they begin with {SCHEME}"
+            f"there is no resource {excerpt(uri, 200)}", f"use an address that begins with {SCHEME}"
         )
     return blocks.get(context.place(), unquote(uri.removeprefix(SCHEME))).value
 
@@ -115,5 +115,5 @@ def render_prompt(context: "ToolContext", name: str, given: dict[str, str]) -> s
             .replace("{full}", full)
             .replace("{value}", quote_lines(shown.value))
         )
-    known = " and ".join(each[0] for each in _PROMPTS)
-    raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"there are {known}")
+    known = " or ".join(each[0] for each in _PROMPTS)
+    raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"use {known}")

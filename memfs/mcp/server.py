@@ -183,7 +183,7 @@ class _Server:
         sys.stderr.write(f"memfs: {message.method}: {type(error).__name__}: {error}\n")
         folder = self._context.folder
         if not os.path.isdir(folder):
-            return f"{message.method} failed: the folder {folder} is gone"
+            return f"{message.method} failed: the folder {folder} no longer exists"
         return f"{message.method} failed: {type(error).__name__}"
 
     def _handle(self, message: Message) -> "Result | None":
@@ -195,7 +195,7 @@ class _Server:
         if handler is None:
             raise ProtocolError(messages.METHOD_NOT_FOUND, "Method not found", message.method)
         if not (stateless or self._greeted or message.method == "initialize"):
-            hint = f"initialize first, or name the {VERSION_KEY} in params._meta"
+            hint = f"send initialize first, or set {VERSION_KEY} in params._meta"
             raise ProtocolError(INVALID_PARAMS, f"{message.method}: {hint}")
         message.get_object("_meta")
         try:

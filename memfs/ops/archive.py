@@ -116,7 +116,7 @@ def find_passage(place: Place, ident: str) -> StoredPassage:
     ]
     if len(found) != 1:
         several = "several passages have" if found else "there is no passage with"
-        raise NotFoundError(f"{several} the id {ident}", "memfs archive list shows them")
+        raise NotFoundError(f"{several} the id {ident}", "list the ids: memfs archive list")
     return found[0]
 
 
@@ -145,7 +145,10 @@ def edit(
     store = place.store(found.tier)
     known = _find_duplicate(store, text)
     if known and known.path != found.path:
-        raise RejectedError(f"the passage {known.passage.id} says the same", "remove one of them")
+        raise RejectedError(
+            f"the passage {known.passage.id} already has this text",
+            "remove one of the two passages",
+        )
     if (text.strip("\n"), importance, tags) == (before.text, before.importance, before.tags):
         return ArchivedPassage(before.id, found.path, duplicate=True)
     quarantine.check_writable(store, found.path)
@@ -160,7 +163,7 @@ def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
     Raises `NotFoundError`, `RejectedError`, and `StoreError` for one that is held back.
     """
     if origin.actor == "agent":
-        raise RejectedError("a passage is removed by a person", "ask the user to do it")
+        raise RejectedError("only a person can remove a passage", "ask the user to remove it")
     found = find_passage(place, ident)
     store = place.store(found.tier)
     quarantine.check_writable(store, found.path)
@@ -207,6 +210,6 @@ def refusal(
     if len(text) > archive.LONGEST:
         return MemfsError(
             f"cannot archive {len(text):,} characters, the limit is {archive.LONGEST:,}",
-            "archive what matters of it, in several passages",
+            "shorten the text, or split it into several passages",
         )
     return None

@@ -154,7 +154,7 @@ def prompt(
     return reply
 
 
-_NOT_KEPT = "(a change of a block; not recorded, because it contains a secret that an editor wrote)"
+_NOT_KEPT = "(a changed block; not recorded here, because it contains a secret)"
 
 
 class BriefUpdate:

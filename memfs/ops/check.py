@@ -60,7 +60,7 @@ class CheckFinding:
         elif self.state == "unreadable":
             words.append("not a date; write it as 2026-12-31")
         elif self.state == "gone" and self.source not in (self.said, f"{self.said}/"):
-            words.append(f"it was in {self.source}")
+            words.append(f"formerly in {self.source}")
         if self.commit:
             subject = f' "{self.subject}"' if self.subject else ""
             words.append(f"since {self.at[:10]}, commit {self.commit[:_SHORT]}{subject}")
@@ -132,8 +132,8 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
     folder = place.top or os.getcwd()
     if git.top_level(folder) is None:
         raise UsageError(
-            "memfs check compares the memory with the project's history, and there is none here",
-            "run it in a git repository",
+            "memfs check needs git history, and this folder is not in a git repository",
+            "run memfs check in a git repository",
         )
     reason, hint = git.find_refusal(folder)
     if reason:  # without the history every name would pass
@@ -158,14 +158,16 @@ def _read_files(project: ProjectFiles, paths: Iterable[str]) -> Iterator[_Memory
         inside = os.path.relpath(real, project.top).partition(os.sep)[0] != os.pardir
         raw = files.read(real if inside else os.path.abspath(path))
         if raw is None:
-            raise NotFoundError(f"there is no file {path}", "name Markdown files")
+            raise NotFoundError(f"there is no file {path}", "give the paths of Markdown files")
         yield _split(_shorten(project, real), raw)
 
 
 def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
     store = place.project
     if store is None:
-        raise NotFoundError("this project has no memory", "memfs init, or name files to check")
+        raise NotFoundError(
+            "this project has no memory", "run memfs init, or give the files to check"
+        )
     own = [(path, label) for tier, label, path in blocks.paths(place) if tier == "project"]
     own += [(path, "") for _, path in static.sources(store)]
     own += [(path, "") for path in archive.sources(store)]
@@ -226,7 +228,9 @@ def _filter_caused(
     words = ("rev-list", f"{base}..HEAD", "--")
     listed = None if base.startswith("-") else git.run(project.top, *words)
     if listed is None:
-        raise UsageError(f"git knows no commit '{base}'", "name one, or a branch: origin/main")
+        raise UsageError(
+            f"git has no commit '{base}'", "give a commit or a branch, such as origin/main"
+        )
     since = set(listed.split())
     came_from = {each.moved_to: each.path for each in project.removals.values() if each.id in since}
     before: dict[str, set[str]] = {}

@@ -49,7 +49,7 @@ def for_task(
     `MemfsError` for an empty task, or too small a limit.
     """
     if not task.strip():
-        raise UsageError("which task?", 'memfs recall "fix the flaky test"')
+        raise UsageError("the task is empty", 'give a task: memfs recall "fix the flaky test"')
     from memfs.knowledge import orchestrator  # with all kinds of memory
     from memfs.knowledge.kinds.protocol import Query, State  # likewise
 

@@ -20,7 +20,7 @@ from memfs.store.project_files import ProjectFiles
 
 LABEL = "project_setup"
 _DESCRIPTION = (
-    "How this project is installed, run and checked, and who owns what, by its own files."
+    "How this project is installed, run and checked, and who owns what, according to its own files."
 )
 _ROOM = 1500  # characters of the block
 _OWNERS_ROOM = 400

@@ -137,18 +137,20 @@ class _Session:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
                 f"not {expected_version}",
-                Remedy("it was changed meanwhile; read it again: {read}", draft.label),
+                Remedy(
+                    "read the block again, because it was changed meanwhile: {read}", draft.label
+                ),
             )
         block = draft.block()
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
                 f"cannot {verb} '{draft.label}': {block.problem}",
-                Remedy("{mend} makes it UTF-8, and saves the old file"),
+                Remedy("{mend} converts the file to UTF-8, and saves the old one"),
             )
         if block.read_only:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is read-only",
-                f"a person can change that in {draft.path} (read_only: false)",
+                f"a person can allow edits with read_only: false in {draft.path}",
             )
         match edit:
             case Delete():
@@ -167,9 +169,11 @@ class _Session:
             size = len(files.encode(draft.text or ""))
             if size > blocks.LARGEST and draft.text != draft.before:
                 return Rejected(
-                    f"cannot write '{draft.label}': {size:,} bytes, a block has at most "
+                    f"cannot write '{draft.label}': {size:,} bytes, the limit is "
                     f"{blocks.LARGEST:,}",
-                    Remedy("move details to the archive ({archive}), or start a block of its own"),
+                    Remedy(
+                        "move details to the archive ({archive}), or create another block for them"
+                    ),
                 )
         return None
 
@@ -217,7 +221,7 @@ class _Session:
     def _get_writer(self, tier: str) -> Writer:
         root = self.place.store(tier).root
         if root not in self._writers:  # before the lock the label was of another tier
-            raise StoreError("the blocks changed meanwhile; no file was written", "run it again")
+            raise StoreError("the blocks were changed meanwhile; nothing was written", "try again")
         return self._writers[root]
 
     def _adopt_former(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
@@ -238,7 +242,7 @@ class _Session:
         if count < most:
             return None
         return Rejected(
-            f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
+            f"cannot {verb} '{label}': {count} blocks are pinned, the limit is {most}",
             Remedy("{unpin}"),
         )
 
@@ -256,8 +260,8 @@ class _Session:
         after = blocks.make(draft.tier, draft.label, draft.path, block.head + body)
         if after.head != block.head:  # a body that looks like front matter must stay a body
             return Rejected(
-                f"cannot write '{draft.label}': the text would become front matter",
-                "begin it with something else than '---'",
+                f"cannot write '{draft.label}': the text would be read as front matter",
+                "start the text with something other than '---'",
             )
         # The default limit does not lock a file that was added near it and sets no limit itself.
         adopted = "limit" not in block.meta and block.chars >= WARN_AT * block.limit
@@ -304,7 +308,7 @@ class _Session:
     def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
         if label == labels.WORKING and edit.label == label:  # no tier was named
             return Rejected(
-                f"cannot create '{label}': that is the scratch block of a session",
+                f"cannot create '{label}': this label is reserved for a session's scratch block",
                 "choose another label",
             )
         # Where no tier is named, one label is one block: a second one would hide the other.
@@ -314,7 +318,7 @@ class _Session:
                 f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)
             )
         if "\n" in edit.description.strip():
-            return Rejected(f"cannot create '{label}': a description is one line")
+            return Rejected(f"cannot create '{label}': the description must be one line")
         return body_edits.check_text("create", label, edit.value, edit.description) or (
             self._check_pinned_limit("create", label) if edit.pinned else None
         )
@@ -323,13 +327,15 @@ class _Session:
         tier, label = labels.parse(edit.new)
         if tier not in (None, draft.tier):
             return Rejected(
-                f"cannot rename '{draft.label}' into the {tier} tier",
-                "create it there, delete it here",
+                f"cannot rename '{draft.label}' into the {tier} tier: a rename keeps the tier",
+                "create a block in that tier, then delete this one",
             )
         if secret := body_edits.check_secret("rename", draft.label, label):
             return secret
         if self._is_taken(draft.tier, label):
-            return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
+            return Rejected(
+                f"cannot rename '{draft.label}' to '{label}': a block with that label exists"
+            )
         path = blocks.path_of(self.place, draft.tier, label)
         before, version = self._adopt_former(draft.tier, label, path)
         version = max(version, draft.version)
@@ -349,7 +355,7 @@ class _Session:
         limit = changes.get("limit")
         if limit is not None and (not isinstance(limit, int) or limit < 1):
             return Rejected(
-                f"cannot set the limit of '{draft.label}' to {limit!r}: not a number > 0"
+                f"cannot set the limit of '{draft.label}' to {limit!r}: not a number above 0"
             )
         if isinstance(limit, int) and limit < block.chars and limit < block.limit:
             return Rejected(
@@ -369,7 +375,7 @@ class _Session:
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
                 f"cannot describe '{draft.label}': its front matter cannot be read",
-                f"memfs doctor --fix may mend it; {draft.path}: {block.problem}",
+                f"run memfs doctor --fix, which may repair it; {draft.path}: {block.problem}",
             )
         if head != block.head:
             self._record_edit(draft, head + block.body, "describe")

@@ -90,7 +90,8 @@ def extract(
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
         raise UsageError(
-            "another package provides the kind of memory for facts", "memfs doctor names the kinds"
+            "facts are not available: another package replaces that kind of memory",
+            "see which package: memfs doctor",
         )
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
@@ -142,7 +143,7 @@ def select_facts(
         ("entities", entities, None),
     ):
         if isinstance(given, str):
-            raise UsageError(f"{name} is {given!r}, expected a list of texts", f"[{given!r}]")
+            raise UsageError(f"{name} is {given!r}, expected a list of texts", f"write [{given!r}]")
         for each in given:
             if allowed and each not in allowed:
                 raise UsageError(f"{name} has {each!r}, expected one of {', '.join(allowed)}")
@@ -225,7 +226,7 @@ def decide(place: Place, ident: str, status: str) -> Fact:
     found = fact_store.decide_fact(place, ident, status) if ident else None
     if found is None:
         raise NotFoundError(
-            f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"
+            f"no fact has the id {ident}, or several ids start with it", "list the ids: memfs facts"
         )
     return found
 

@@ -58,7 +58,7 @@ def check_write(file: GuardedFile) -> Reply:
         if block.read_only:
             return _refuse(
                 f"the memory block '{file.label}' is read-only: only its user may change it, or "
-                "that, in the file's front matter"
+                "set read_only: false in the file's front matter"
             )
         # The journal gets the earlier text, except one that `after` would not journal either.
         if not labels.problem(file.label) and not _find_secrets(file, block.raw):
@@ -87,7 +87,7 @@ def after(file: GuardedFile, event: Event) -> Reply:
     if file.tier:
         problems = _check_block(file, event)
     elif file.within.startswith(f"{_BLOCKS}/"):
-        problems = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename it"]
+        problems = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename the file"]
     elif file.within.startswith(f"{_ARCHIVE}/"):
         problems = _find_secrets(file, files.read(file.path) or "")
     else:
@@ -99,7 +99,7 @@ def after(file: GuardedFile, event: Event) -> Reply:
 def _check_block(file: GuardedFile, event: Event) -> list[str]:
     wrong = labels.problem(file.label)
     if wrong:
-        return [f"the file's name is no label ({wrong}): rename it"]
+        return [f"the file's name is not a valid label ({wrong}): rename the file"]
     block = blocks.read(file.tier, file.label, file.path)
     problems = _find_secrets(file, block.raw)
     if not problems:  # the journal would keep them
@@ -109,7 +109,7 @@ def _check_block(file: GuardedFile, event: Event) -> list[str]:
         note = instruction_sections.renew_after_edit(file.place, (file.tier,))
         problems = [note] if note else []
     if block.problem:
-        problems.append(f"{block.problem}: mend the front matter between the --- lines")
+        problems.append(f"{block.problem}: fix the front matter between the --- lines")
     if block.limit and block.chars > block.limit:
         problems.append(
             f"{block.chars:,} characters, the limit is {block.limit:,}: shorten it by "

@@ -114,7 +114,7 @@ def _draw_graph(graph: Graph, name: str) -> GraphDrawing:
         found, title = flows.list_topic_turns(name), f"topic {name}"
     if not found:
         raise NotFoundError(
-            f"there is no session and no topic '{name}'", "memfs graph shows which there are"
+            f"there is no session or topic '{name}'", "list sessions and topics: memfs graph"
         )
     topics = {flow.id: tuple(n for n, _ in flows.topics([flow.id], 4)) for flow in found}
     return GraphDrawing(title, tuple(_hide_outcome(graph, flow) for flow in found), topics)
@@ -154,8 +154,8 @@ def _load_graph(place: Place) -> Graph:
     graph, _ = registry.load_kind(place, "graph")
     if not isinstance(graph, Graph):
         raise UsageError(
-            "another package provides the kind of memory for the graph",
-            "memfs doctor names the kinds",
+            "the graph is not available: another package replaces that kind of memory",
+            "see which package: memfs doctor",
         )
     return graph
 

@@ -81,5 +81,5 @@ def _mark(place: Place, what: str) -> LastSession | None:
 
 def _require_project(place: Place) -> Store:
     if place.project is None:
-        raise StoreError("there is no project store here", "memfs init makes one")
+        raise StoreError("there is no project store here", "create one: memfs init")
     return place.project

@@ -33,7 +33,7 @@ memfs: 1
 # Settings; memfs doctor checks them.
 # max_blocks: 10        # pinned blocks at most
 # hooks:
-#   recall: auto        # what each prompt brings to mind: off, auto, or a number of hits
+#   recall: auto        # what each prompt recalls: off, auto, or a number of hits
 """
 _IGNORE = "/local/\n.*.tmp\n"
 _ATTRIBUTES = "blocks/**/*.md merge=memfs\nfacts/*.jsonl merge=union\n"
@@ -123,7 +123,7 @@ def _make_store(
     if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
             f"{path} was not made by memfs, and memfs needs a {CONFIG} there",
-            "if it may be shared, add the line: memfs: 1",
+            "rename the file, or add this line to share it with memfs: memfs: 1",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)
     ours = {CONFIG: _CONFIG, ".gitignore": _IGNORE, ".gitattributes": _ATTRIBUTES}

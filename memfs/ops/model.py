@@ -45,7 +45,9 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     `MemfsError` for a model that cannot be used; nothing is changed then.
     """
     if place.user is None:
-        raise StoreError("you have no store of your own for the setting", "memfs init")
+        raise StoreError(
+            "you have no store of your own to save the setting in", "create one: memfs init"
+        )
     model = _parse_model(text)
     found = model_config.check_files(model)
     if found.problem:
@@ -82,8 +84,8 @@ def fetch(place: Place, name: str) -> str:
         name = configured.name if configured.kind == settings.HUB else ""
     if settings.model_kind(name) != settings.HUB:
         raise UsageError(
-            f"{name!r} is no name of a model on the hub" if name else "which model?",
-            "name it: memfs model fetch minishlab/potion-base-8M",
+            f"{name!r} is not the name of a model on the hub" if name else "which model?",
+            "give a model name: memfs model fetch minishlab/potion-base-8M",
         )
     return model_files.read(model_files.fetch(name)).folder
 
@@ -97,7 +99,7 @@ def _parse_model(text: str) -> ModelSetting:
         return config.ModelSetting(settings.FOLDER, folder, folder)
     if kind != settings.HUB:
         raise UsageError(
-            f"{text!r} is no model: there is no such folder",
-            "name bundled, none, a folder, or a model of the hub (owner/name)",
+            f"{text!r} is not a model: there is no such folder",
+            "use bundled, none, a folder, or a model of the hub (owner/name)",
         )
     return config.ModelSetting(kind, text)

@@ -178,7 +178,9 @@ def _open_block(place: Place, label: str) -> Iterator[_LockedBlock]:
         ):
             why = "it has conflict markers (memfs doctor --fix resolves them)"
         if block.codec or why:
-            raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
+            raise RejectedError(
+                f"cannot page '{block.label}': {why}", f"see its file: {block.path}"
+            )
         yield _LockedBlock(block, version, text, store_writer)
 
 

@@ -99,7 +99,7 @@ def dismiss(place: Place, ident: str) -> BroughtItem:
         for item in record.items:
             if _make_id(record, item) == ident:
                 if not record.subject:
-                    what = "the prompt has too few words to know such prompts by"
+                    what = "the prompt has too few words to recognise similar prompts"
                     raise RejectedError(f"not dismissed: {what}")
                 dismissal = Dismissal(
                     id=ident,
@@ -114,7 +114,7 @@ def dismiss(place: Place, ident: str) -> BroughtItem:
                 )
                 dismissals.add(place.home, dismissal)
                 return _make_item(record, item, {ident})
-    raise NotFoundError(f"no prompt brought '{ident}'", "memfs last 20 shows ids")
+    raise NotFoundError(f"'{ident}' was not recalled for any prompt", "list the ids: memfs last 20")
 
 
 def restore(place: Place, ident: str) -> None:
@@ -122,7 +122,9 @@ def restore(place: Place, ident: str) -> None:
     with lock.hold_lock(place.home, name=lock.KINDS):
         count = dismissals.remove(place.home, lambda each: each.id == ident)
     if not count:
-        raise NotFoundError(f"'{ident}' is not dismissed", "memfs last --dismissed lists what is")
+        raise NotFoundError(
+            f"'{ident}' is not dismissed", "list the dismissed items: memfs last --dismissed"
+        )
 
 
 def list_dismissed(place: Place) -> list[DismissedItem]:

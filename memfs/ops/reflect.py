@@ -66,8 +66,8 @@ def _find_proposal(place: Place, ident: str) -> Proposal:
     some = [each for each in found if each.id.startswith(ident)]
     if len(some) == 1:
         return some[0]
-    what = f"which proposal? there are {len(some)}" if some else "there is no such proposal"
-    raise NotFoundError(what, "memfs review lists them, with their ids")
+    what = f"{len(some)} proposals have ids that start with" if some else "no proposal has the id"
+    raise NotFoundError(f"{what} '{ident}'", "list the ids: memfs review")
 
 
 def _build_change(place: Place, store_writer: writer.Writer, each: ProposedChange) -> Change | None:
@@ -99,21 +99,23 @@ def _build_change(place: Place, store_writer: writer.Writer, each: ProposedChang
 def _check_changeable(each: ProposedChange, now: str | None) -> None:
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
-            f"'{each.label}' was deleted or renamed since",
-            "bring it back (memfs undo), or drop the proposal: memfs review dismiss",
+            f"'{each.label}' was deleted or renamed after the proposal was made",
+            "restore the block (memfs undo), or dismiss the proposal: memfs review dismiss",
         )
     if each.before is None and now is not None:
         raise RejectedError(
-            f"there is a block '{each.label}' of your own by now",
-            "rename yours first, or drop the proposal: memfs review dismiss",
+            f"the proposal would create '{each.label}', but that block exists by now",
+            "rename your block first, or dismiss the proposal: memfs review dismiss",
         )
     block = blocks.make(each.tier, each.label, "", now or "")
     if block.problem or block.codec:
-        raise RejectedError(f"cannot change '{each.label}': {block.problem}", "memfs doctor --fix")
+        raise RejectedError(
+            f"cannot change '{each.label}': {block.problem}", "run memfs doctor --fix"
+        )
     if block.read_only:
         raise RejectedError(
             f"cannot change '{each.label}': it is read-only",
-            "a person can change that in its file (read_only: false)",
+            "a person can allow edits with read_only: false in its file",
         )
 
 

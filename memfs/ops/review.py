@@ -113,8 +113,11 @@ def find_items(place: Place, idents: Sequence[str]) -> list[ReviewItem]:
         begin = [each for each in items if ident and each.startswith(ident)]
         known = [ident] if ident in items else begin
         if len(known) != 1:
-            what = f"{len(begin)} items to review begin with" if begin else "no item to review has"
-            raise NotFoundError(f"{what} the id '{ident}'", "memfs review list shows the ids")
+            what = f"{len(begin)} items to review have ids that start with"
+            missing = "no item to review has the id"
+            raise NotFoundError(
+                f"{what if begin else missing} '{ident}'", "list the ids: memfs review list"
+            )
         found[known[0]] = items[known[0]]
     return list(found.values())
 
@@ -125,7 +128,9 @@ def accept(place: Place, item: ReviewItem, origin: Origin, text: str = "") -> Ac
     Raises `RejectedError` where a person has to do it, or a rule of its block forbids it.
     """
     if not item.accept:
-        raise RejectedError(f"cannot accept {item.id}: it needs an edit of yours", item.hint)
+        raise RejectedError(
+            f"cannot accept {item.id}: you have to change the text yourself", item.hint
+        )
     stated_at = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
     reasons = {RULE: stated_at, FACT: "a stated fact", PROPOSAL: "reflect"}
     origin = origin._replace(reason=reasons.get(item.kind, item.why))
@@ -158,7 +163,7 @@ def dismiss(place: Place, item: ReviewItem) -> None:
     others, which only `memfs trust` decides on.
     """
     if item.kind == INCOMING:
-        raise RejectedError("changes of others cannot be dismissed", item.hint)
+        raise RejectedError("changes made by others cannot be dismissed", item.hint)
     if item.kind == PROPOSAL:
         from memfs.ops import reflect  # likewise
 
@@ -269,21 +274,21 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
             yield ReviewItem(
                 _make_id(CONTRADICTION, name, each.one, each.other), CONTRADICTION, pair,
                 f"lines {each.first} and {each.second} give different values", name,
-                hint=f"keep the right one: {change}",
+                hint=f"keep the right line: {change}",
             )  # fmt: skip
         if block.fill >= WARN_AT and block.tier != labels.SESSION:
             size = f"{block.chars:,} of {block.limit:,} characters"
             hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
             yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
         if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
-            hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
+            hint = "see it: memfs doctor --secrets; remove it everywhere: add --purge"
             why = "contains what looks like a secret"
             yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
     for tier, store in place.list_lasting_tiers():
         for file in trees.walk(store_paths.block_folder(store, tier)):
             if labels.is_conflicted_copy(file.name.rpartition("/")[2]):
                 yield ReviewItem(
-                    _make_id(COPY, file.path), COPY, file.path, "a sync tool left it",
+                    _make_id(COPY, file.path), COPY, file.path, "left by a sync tool",
                     hint="copy what is missing into the block, then delete this file",
                 )  # fmt: skip
 

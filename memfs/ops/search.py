@@ -97,7 +97,7 @@ def build_request(
     """Return a checked request. Raises `UsageError`, with what is allowed."""
     if not isinstance(query, str) or not query.strip():
         empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
-        raise UsageError(f"the query is {empty}", "say what to look for")
+        raise UsageError(f"the query is {empty}", "give the words to look for")
     _check_request(mode, only, limit, page)
     return SearchRequest(query, mode, only, limit, page)
 
@@ -121,7 +121,7 @@ def check_filter(only: Filter) -> None:
         if at is not None and (not isinstance(at, int) or abs(at) > _FAR):
             raise UsageError(
                 f"{name} is {at!r}, expected seconds since 1970",
-                f'days are given beside the filter: {name}="2026-05-03", "yesterday", "7d"',
+                f'pass days beside the filter: {name}="2026-05-03", "yesterday", "7d"',
             )
 
 

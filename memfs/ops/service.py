@@ -36,14 +36,17 @@ def start() -> tuple[ServiceStatus, bool]:
     user = _require_user_store()
     off = find_off_switch(Place(None, user))
     if off:
-        raise StoreError("memory is turned off", f"{off} says enabled: false")
+        raise StoreError("memory is turned off", f"change {off} to turn memory on")
     if config.load(Place(None, user)).get("service.mode") != "auto":
         raise StoreError(
-            "the service is turned off", f"service.mode in {user.root}/{store_paths.CONFIG} says so"
+            "the service is turned off",
+            f"set service.mode to auto in {user.root}/{store_paths.CONFIG}",
         )
     found = _poll_until(_retry_start) if client.start_service(wait=True) else None
     if found is None:
-        raise StoreError("the service did not start", f"see {user.local}/{service_status.LOG}")
+        raise StoreError(
+            "the service did not start", f"see its log: {user.local}/{service_status.LOG}"
+        )
     return found, True
 
 
@@ -64,7 +67,7 @@ def stop() -> bool:
     # One that is starting may hear only later that it is to stop.
     if not _poll_until(lambda: _is_lock_free(user) or (_send_stop() and _is_lock_free(user))):
         owner = files.read(f"{user.local}/{client.LOCK}") or "its process"
-        raise StoreError("the service does not stop", f"end it yourself: {owner}")
+        raise StoreError("the service does not stop", f"end the process yourself: {owner}")
     with suppress(OSError):  # a killed service leaves its socket
         os.remove(client.address())
     return True
@@ -79,7 +82,7 @@ def log() -> tuple[str, str]:
 def _require_user_store() -> Store:
     user = store_paths.user_store()
     if user is None:
-        raise StoreError("you have no store, which the service needs", "make one: memfs init")
+        raise StoreError("the service needs a store of your own", "create one: memfs init")
     return user
 
 

@@ -129,7 +129,9 @@ def load_session(place: Place, host: str, ident: str) -> RecordedSession:
     path = recall.get_path(place.home, host, ident) if named else ""
     found = _read_session(path) if files.is_file(path) else None
     if found is None:
-        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+        raise NotFoundError(
+            f"there is no session '{ident}'", "list the sessions: memfs session list"
+        )
     return _PersonalNotes(place).add_to(found)
 
 
@@ -149,10 +151,12 @@ def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
     found = _load_sessions(place, ident)
     exact = [each for each in found if each[0].id == ident]
     if not ident or not found:
-        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+        raise NotFoundError(
+            f"there is no session '{ident}'", "list the sessions: memfs session list"
+        )
     if len(exact or found) > 1:
         names = ", ".join(session.id for session, _ in found[:_NAMED])
-        raise NotFoundError(f"several sessions begin with {ident}: {names}", "name one of them")
+        raise NotFoundError(f"several session ids start with {ident}: {names}", "give a whole id")
     return (exact or found)[0]
 
 
@@ -267,7 +271,9 @@ def forget_sessions(
     host's own transcript is not touched. Raises `RejectedError` for an agent.
     """
     if origin.actor == "agent":
-        raise RejectedError("a session is forgotten by a person", "ask the user to do it")
+        raise RejectedError(
+            "only a person can make memfs forget a session", "ask the user to do it"
+        )
     store = place.home
     names = {(each.host, each.id) for each in sessions}
     paths = [recall.get_path(store, *name) for name in names]

@@ -66,8 +66,8 @@ def find_source(place: Place, name: str) -> ListedSource:
             return ListedSource(each, source_state.load_state(each))
     refused = [each for each in data_sources.refuse_sources(place) if f".{label} " in each]
     if refused:
-        raise RejectedError(refused[0], "memfs source list names all that is refused")
-    raise NotFoundError(f"there is no source '{name}'", "memfs source list has them")
+        raise RejectedError(refused[0], "see all refused sources: memfs source list")
+    raise NotFoundError(f"there is no source '{name}'", "list the sources: memfs source list")
 
 
 def add(
@@ -91,7 +91,10 @@ def add(
     store = place.store(labels.USER) if user else place.home
     label = labels.normalise(name)
     if wrong := data_sources.check_name(label):
-        raise UsageError(f"{name!r} is no name of a source: {wrong}", "for example: docs, api-docs")
+        raise UsageError(
+            f"{name!r} cannot be the name of a source: {wrong}",
+            "use a name such as docs or api-docs",
+        )
     if odd := body_edits.check_metadata("the source", "\n".join([name, *paths, *globs, *excludes])):
         raise RejectedError(odd.message, odd.hint)
     value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
@@ -106,7 +109,7 @@ def add(
         raise UsageError(f"{label} cannot be a source: {source}")
     if label in data_sources.list_names(store):
         raise RejectedError(
-            f"there is a source '{label}' already", f"memfs source rm {label} removes it"
+            f"a source '{label}' already exists", f"remove it first: memfs source rm {label}"
         )
     done = _write(place, store, label, value, origin)
     if not store.trusted:
@@ -127,7 +130,7 @@ def remove(place: Place, name: str, origin: Origin) -> ConfiguredSource:
 
             source_index.remove(store, label)
             return done
-    raise NotFoundError(f"there is no source '{name}'", "memfs source list has them")
+    raise NotFoundError(f"there is no source '{name}'", "list the sources: memfs source list")
 
 
 def sync(place: Place, name: str, stage: Stage) -> list[ListedSource]:
@@ -146,7 +149,7 @@ def _sync(place: Place, source: DataSource, stage: Stage) -> SourceState:
     if state is None:
         raise LockedError(
             f"another process is indexing '{source.name}'",
-            "memfs source show shows when it is done",
+            f"see when it is done: memfs source show {source.name}",
         )
     return state
 
@@ -179,8 +182,8 @@ def _write_path(store: Store, path: str) -> str:
     real = os.path.join(folder, os.path.basename(full))
     if not files.is_below(real, top):
         raise UsageError(
-            f"{path} is outside of the project, and others share the project's configuration",
-            "memfs source add --user puts it into your own",
+            f"{path} is outside of the project, whose configuration is shared with others",
+            "add it to your own configuration: memfs source add --user",
         )
     return os.path.relpath(real, top)
 

@@ -23,7 +23,7 @@ def run(
     """
     store = place.project
     if store is None:
-        raise StoreError("there is no project store here to sync", "make one with: memfs init")
+        raise StoreError("there is no project store here to sync", "create a store: memfs init")
     if not write:
         return _plan_targets(place, names, remove=remove)
     if not remove:

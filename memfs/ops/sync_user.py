@@ -96,7 +96,7 @@ def run(
     """
     store = place.user
     if store is None:
-        raise StoreError("you have no store of your own", "make one with: memfs init")
+        raise StoreError("you have no store of your own", "create one: memfs init")
     with lock.hold_lock(store, wait=0, name=lock.SYNC):
         state = remotes.load_state(store)
         if address and (state is None or state.remote != address):
@@ -165,7 +165,7 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     if foreign and not state.commit and not any(name.startswith(_BLOCKS) for name in theirs):
         raise StoreError(
             f"{state.remote} contains files that are not memory: {flatten_text(foreign)}",
-            "name an empty repository, or one that memfs sync user made",
+            "use an empty repository, or a repository that memfs sync user made",
         )
     if not state.sessions:
         theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
@@ -174,18 +174,19 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     base, _ = remotes.read_tree(folder, last)
     base = {name: blob for name, blob in base.items() if name in state.files}
     listed, left_out = remotes.list_files(store, sessions=state.sessions)
-    for known, gone, there in ((listed, "here", "there"), (theirs, "there", "here")):
+    here, there = "on this machine", "in the remote"
+    for known, gone, other in ((listed, here, there), (theirs, there, here)):
         if len(base) > _FEW and not base.keys() & known.keys():
             raise StoreError(
-                f"all {len(base)} files that were synced are gone {gone}, and would be deleted "
-                f"{there}",
-                "to bring them back: memfs sync user --remove, then again with --remote",
+                f"all {len(base)} synced files are gone {gone}, and would be deleted {other}",
+                "bring them back: memfs sync user --remove, then "
+                f"memfs sync user --remote {state.remote}",
             )
     mine = {name: _get_id(store, name) for name in listed}
     for name in (theirs.keys() | base.keys()) - mine.keys():
         path = remotes.get_path(store, name)
         if os.path.lexists(path) or any(name.startswith(f"{each}/") for each in left_out):
-            left_out.setdefault(name, "something else is in its place here")
+            left_out.setdefault(name, "something else has its place on this machine")
     plan = _Plan(mine, SyncOutcome(state.remote, left_out=left_out))
     new = {name for name in theirs if theirs[name] not in (mine.get(name), base.get(name))}
     asked = [theirs[name] for name in new] + [base[name] for name in new & base.keys()]
@@ -275,7 +276,7 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
             if lines[number - 1] not in there:
                 raise RejectedError(
                     f"nothing was synced: {name} line {number} {what}",
-                    "take it out of the file; memfs doctor --secrets --purge redacts all secrets",
+                    "remove it from the file; memfs doctor --secrets --purge redacts all secrets",
                 )
 
 

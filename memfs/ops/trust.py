@@ -140,7 +140,7 @@ def accept_digest(place: Place, digest: str) -> None:
     if not digest or report.digest != digest.lower():
         raise RejectedError(
             f"not trusted: the digest of {report.root} is {report.digest}",
-            "review its files (memfs trust), then pass their digest",
+            "review its files with memfs trust, then pass this digest",
         )
     accept(place, report)
 
@@ -177,8 +177,8 @@ def adopt_local(place: Place, name: str = "") -> str:
     if not name and found:
         if len(found) > 1 and store_paths.LOCAL not in found:
             raise RejectedError(
-                f"there are {len(found)} local folders that are not used: {', '.join(found)}",
-                f"name one: memfs trust --local {found[-1]}",
+                f"{len(found)} local folders are not used: {', '.join(found)}",
+                f"choose one: memfs trust --local {found[-1]}",
             )
         name = store_paths.LOCAL if store_paths.LOCAL in found else found[0]
     return local_folder.adopt_folder(store, name.strip("/")) if name else ""

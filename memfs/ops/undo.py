@@ -116,9 +116,9 @@ def _find_group(
         head = store_writer.get_head(mate.tier, mate.label)
         if head is None or head.id != mate.id:
             raise RejectedError(
-                f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "
-                f"'{mate.label}'",
-                Remedy("rename it back under another label{rename}", target.label),
+                f"cannot undo the rename of '{mate.label}' to '{target.label}': a newer block is "
+                f"named '{mate.label}'",
+                Remedy("give the block another label{rename}", target.label),
             )
     return [target, *mates]
 
@@ -133,7 +133,7 @@ def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
     if text is not None and blocks.make("", label, "", text).read_only:
         raise RejectedError(
             f"cannot {verb} '{label}': it is read-only",
-            "a person can change that in its file (read_only: false)",
+            "a person can allow edits with read_only: false in its file",
         )
 
 

@@ -50,8 +50,8 @@ def folder(model: ModelSetting) -> str:
         return model_files.BUNDLED
     if not os.path.isdir(model.folder):
         raise StoreError(
-            f"there is no folder {model.folder}, which embedding: {model.name} names",
-            f"see {model.said}" if model.said else "a folder is written ./x, ~/x or /x",
+            f"the folder {model.folder} does not exist (embedding: {model.name})",
+            f"see {model.said}" if model.said else "write a folder as ./x, ~/x or /x",
         )
     return model.folder
 
@@ -117,7 +117,7 @@ class Coverage(NamedTuple):
 
     def format_line(self) -> str:
         if self.off:
-            return "none: search goes by words"
+            return "none: search by words only"
         if not self.documents and not self.problem:
             return f"ready ({self.model}), nothing indexed yet"
         # never rounded up: 100 % means all documents

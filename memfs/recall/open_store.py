@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 _AGAIN = 10.0  # times what a look at a source's files took: so long its result counts
 _LISTED = 1.0  # seconds that the list of what is configured counts
-_BUSY = "another process is indexing '{}': the newest may be missing"
+_BUSY = "another process is indexing '{}': its newest texts may be missing"
 
 
 @dataclass(eq=False)
@@ -237,8 +237,8 @@ class OpenStore:
         except OSError as error:
             if error.errno != errno.EROFS or not files.is_folder(self.place.home.index):
                 raise
-            return "the disk is read-only: texts since the last indexing are not found"
-        return "" if current else "another process is indexing: the newest may be missing"
+            return "the disk is read-only: texts newer than the last indexing are not found"
+        return "" if current else "another process is indexing: the newest texts may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:
         listed = index_sources.sources(self.place, ())
@@ -270,12 +270,12 @@ class OpenStore:
         found = model_config.get_active_model(self.place.home.index, model)
         name, note = model.model.name, ""
         if model.problem:
-            how = "by the vectors of the former model" if found else "by words alone"
+            how = "with the previous model" if found else "by words alone"
             note = f"searched {how}: {model.problem.message} ({model.problem.hint})"
         elif found is None and not model.off:
-            note = f"searched by words alone until memfs ingest has made the vectors of {name}"
+            note = f"searched by words alone until memfs ingest has indexed with {name}"
         elif found and model.files and found.name != model.files.name:
-            note = f"searched by the former model until memfs ingest has made those of {name}"
+            note = f"searched with the previous model until memfs ingest has indexed with {name}"
         self._model_note = note
         return found
 

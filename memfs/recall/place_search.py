@@ -63,7 +63,7 @@ def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
     model = store.load_model()
     if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
-            f"embedding is off ({model.model.said}): there is no search by meaning",
-            "leave --mode out to search by words; memfs model use bundled turns it on",
+            f"search by meaning is off ({model.model.said})",
+            "leave --mode out to search by words, or turn it on: memfs model use bundled",
         )
     return "text" if model.off else mode or "hybrid"

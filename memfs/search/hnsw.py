@@ -249,7 +249,7 @@ def _map_file(path: str, file: str) -> memoryview:
     handle, status = files.open_file(path)
     try:
         if signatures.sign_exactly(status) != file:
-            raise ValueError("it is not the file that was written here")
+            raise ValueError("another program has changed the file")
         return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     finally:
         os.close(handle)

@@ -53,7 +53,9 @@ def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
         if not is_damage(error):
             raise
         remove(folder)
-        raise DamagedError("the search index was damaged", "it is made anew: try again") from error
+        raise DamagedError(
+            "the search index was damaged", "try again: the index is rebuilt"
+        ) from error
 
 
 def _find_refusal(error: BaseException, folder: str) -> OSError | None:

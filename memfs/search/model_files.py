@@ -11,7 +11,7 @@ from memfs.core.errors import BUG, UNREADABLE, MemfsError, NotFoundError, StoreE
 from memfs.files import account, outside
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_INSTALL = "install it (pip install huggingface_hub), or put the files into a folder and name that"
+_INSTALL = "install it (pip install huggingface_hub), or give a folder with the model's files"
 
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
 TABLE, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
@@ -54,7 +54,7 @@ def read(folder: str) -> ModelFiles:
     for name, most in ((TABLE, 0), (TOKENIZER, _LONGEST_TOKENIZER)):
         found = outside.status(f"{folder}/{name}")
         if found is None:
-            raise model_error(folder, f"there is no file {name}")
+            raise model_error(folder, f"the file {name} is missing")
         if most and found.st_size > most:
             raise model_error(folder, f"{name} is larger than {most >> 20} MB")
     try:
@@ -75,8 +75,8 @@ def model_error(folder: str, what: str) -> StoreError:
         return StoreError(f"the embedding model cannot be read: {what}", "install memfs again", BUG)
     return StoreError(
         f"the embedding model in {folder} cannot be used: {what}",
-        "it takes a model2vec folder (model.safetensors, tokenizer.json, config.json); "
-        "memfs model use bundled takes the one that ships",
+        "use a model2vec folder (model.safetensors, tokenizer.json, config.json), "
+        "or the bundled model: memfs model use bundled",
     )
 
 
@@ -85,7 +85,7 @@ def _read_header(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
         end = os.fstat(handle.fileno()).st_size
         length = int.from_bytes(handle.read(8), "little")
         if end < 8 or length > min(end - 8, _LONGEST_HEADER):
-            raise model_error(folder, f"{TABLE} is no safetensors file, or not all of one")
+            raise model_error(folder, f"{TABLE} is not a complete safetensors file")
         header = handle.read(length)
     try:
         found = json.loads(header)
@@ -114,18 +114,20 @@ def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
         rank = 2 if name == "embeddings" else 1
         kinds = _WHOLE if name == "mapping" else SIZES
         if dtype not in kinds:
-            raise model_error(folder, f"'{name}' is of type {dtype}, which memfs does not read")
+            raise model_error(folder, f"'{name}' is of type {dtype}, which memfs cannot read")
         plain = all(type(each) is int and 0 < each < 1 << 31 for each in shape)
         if len(shape) != rank or not plain:
-            raise model_error(folder, f"'{name}' has the shape {list(shape)}")
+            raise model_error(folder, f"'{name}' has the wrong shape {list(shape)}")
         if rank == 2 and shape[1] > _MOST_DIMS:
-            raise model_error(folder, f"it has {shape[1]:,} dimensions, more than {_MOST_DIMS:,}")
+            raise model_error(
+                folder, f"the model has {shape[1]:,} dimensions, more than {_MOST_DIMS:,}"
+            )
         if start + kinds[dtype] * math.prod(shape) > end:
             raise model_error(folder, f"{TABLE} ends before '{name}' does")
     size = tensors["mapping" if "mapping" in tensors else "embeddings"].shape[0]
     if "weights" in tensors and tensors["weights"].shape[0] != size:
         raise model_error(
-            folder, f"it has {tensors['weights'].shape[0]:,} weights for {size:,} tokens"
+            folder, f"the model has {tensors['weights'].shape[0]:,} weights for {size:,} tokens"
         )
 
 
@@ -142,7 +144,9 @@ def _read_max_length(folder: str) -> int:
     if longest is None:
         return 0
     if type(longest) is not int or not 0 < longest < 1 << 31:
-        raise model_error(folder, f"{CONFIG}: max_length is {longest!r}")
+        raise model_error(
+            folder, f"{CONFIG}: max_length is {longest!r}, not a whole number above 0"
+        )
     return longest
 
 
@@ -176,7 +180,8 @@ def find_model(name: str) -> str:
     folder = f"{top}/snapshots/{revision}"
     if not _REVISION.fullmatch(revision) or not os.path.isdir(folder):
         raise NotFoundError(
-            f"the embedding model {name} is not on this machine", f"memfs model fetch {name}"
+            f"the embedding model {name} is not on this machine",
+            f"download it: memfs model fetch {name}",
         )
     return folder
 
@@ -204,7 +209,7 @@ def fetch(name: str) -> str:
         import huggingface_hub  # an extra that may be missing
     except ImportError as error:
         raise MemfsError(
-            "downloading a model takes the package huggingface_hub", _INSTALL
+            "downloading a model needs the package huggingface_hub", _INSTALL
         ) from error
     try:
         folder = huggingface_hub.snapshot_download(name, allow_patterns=list(FILES))
@@ -212,6 +217,6 @@ def fetch(name: str) -> str:
         reason = str(error).strip().split("\n")[0][:300] or type(error).__name__
         raise MemfsError(
             f"{name} could not be downloaded: {reason}",
-            "see that the name is right and the network is there",
+            "check the name of the model and the network connection",
         ) from error
     return str(folder)

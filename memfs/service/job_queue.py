@@ -220,12 +220,12 @@ class JobQueue:
                     write_line(f"{place.home.root}: {message['wrong']}")
                     return job.failed < _ATTEMPTS
                 return bool(message["wrong"])
-        raise OSError("the worker ended")
+        raise OSError("the worker process ended too early")
 
     def _ensure_process(self) -> Popen[bytes]:
         with self._changed:
             if self._ended:
-                raise OSError("the service leaves")
+                raise OSError("the service is stopping")
             if self._process is None or self._process.poll() is not None:
                 self._end_process()
                 self._process = child_process.start_child(self._worker.module, nice=NICE, log=True)

@@ -92,10 +92,10 @@ class Server:
                     look = time.monotonic() + max(0.01, min(_TICK, self._idle))
         finally:
             # The next client starts a new one, unless it was told to stop.
-            self._listener.close(leave=self._leave != "told to stop")
+            self._listener.close(leave=self._leave != "asked to stop")
             self._leave = self._leave or "an error"
             self.service.stop()
-            job_queue.write_line(f"left: {self._leave}")
+            job_queue.write_line(f"stopped: {self._leave}")
 
     def _load_first(self) -> None:
         if os.path.isabs(self._first):
@@ -114,11 +114,11 @@ class Server:
 
     def _find_leave_reason(self) -> str:
         if not self._listener.is_current():
-            return "its socket is gone"
+            return "its socket was removed"
         if _get_code_signature() != self._code:
-            return "memfs is another one now"
+            return "memfs was changed"
         if time.monotonic() - self._used > self._idle:
-            return "nobody asked"
+            return "idle"
         self.service.check_stores()
         return ""
 
@@ -155,7 +155,7 @@ class Server:
         _, _, version, environment, kind, *rest = words
         if version != VERSION:
             if _is_newer(version, VERSION):
-                self._end(f"version {version} is there")
+                self._end(f"version {version} is installed")
             connection.send(client.LEAVING)
             return
         if environment != self._environment and kind not in ("stop", "status"):
@@ -163,7 +163,7 @@ class Server:
             return
         if kind == "stop":
             connection.send(client.MINE)
-            self._end("told to stop")
+            self._end("asked to stop")
             return
         if kind != "status":
             self._used = time.monotonic()
@@ -263,7 +263,10 @@ def _listen(path: str) -> socket.socket:
     files.make_folder(folder, private=True)
     status = os.lstat(folder)
     if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
-        raise StoreError(f"{folder} is not a folder of this user", "the service needs one")
+        raise StoreError(
+            f"{folder} is not a folder of yours",
+            "remove it, or make it yours: the service needs it",
+        )
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # It is bound under another name first: no client finds a socket that does not listen yet.
     temporary = f"{folder}/.{os.getpid()}"

@@ -109,7 +109,7 @@ def find_place(
             place.left_out = f"the project's store is not trusted, and is not used {obstacle}"
             place.project = None
             if place.user is None:
-                hint = "its user can run memfs trust; there is no other store"
+                hint = "the user can trust it with memfs trust; there is no other store"
                 raise StoreError(place.left_out, hint)
     return place
 
@@ -238,7 +238,9 @@ def load(place: Place) -> "list[Block]":
     def reader(text: str) -> tuple[dict[str, object], str]:
         nonlocal room
         room -= len(text)
-        return read_yaml(text) if room >= 0 else ({}, "too much odd front matter in all blocks")
+        return (
+            read_yaml(text) if room >= 0 else ({}, "the blocks have too much complex front matter")
+        )
 
     return [read(tier, label, path, reader) for tier, label, path in paths(place)]
 
@@ -309,13 +311,13 @@ def missing(place: Place, text: str) -> NotFoundError:
     known = sorted({label for _, label, _ in paths(place)})
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
-    hint = Remedy("{list}, {create} makes one")
+    hint = Remedy("{list}; {create} makes a new block")
     if known and len(known) <= _FEW:
-        hint = Remedy("there are {names}; {create} makes one", names=", ".join(known))
+        hint = Remedy("the blocks are {names}; {create} makes a new block", names=", ".join(known))
     if close:
         hint = Remedy("did you mean {near}? see {listing}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
-        hint = Remedy("it belongs to a session: {that_session}")
+        hint = Remedy("the block belongs to a session: {that_session}")
     return NotFoundError(f"there is no block '{text}'", hint)
 
 

@@ -46,7 +46,7 @@ def commit(
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
     filtered = commits.list_filters(folder, there) if there else {}
     notes = [
-        f"{make_plain(name)} goes through {how}, and memfs runs no filter: commit it with git"
+        f"{make_plain(name)} needs {how}, and memfs runs no git filters: commit it with git"
         for name, how in sorted(filtered.items())
     ]
     texts = _read_texts(folder, [name for name in names if name not in filtered])
@@ -188,7 +188,7 @@ def _find_complaint(done: CompletedProcess[bytes] | None) -> str:
         return "git does not answer"
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    return complaint or (lines[0] if lines else f"git ended with {done.returncode}")
+    return complaint or (lines[0] if lines else f"git ended with exit code {done.returncode}")
 
 
 EDIT, SESSION = "edit", "session"
@@ -297,12 +297,12 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
 def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):
-            return f"{what} is going on"
+            return f"{what} is in progress"
     branch = head.branch.removeprefix("refs/heads/")
     if not branch:
         return "no branch is checked out"
     protected = settings.get("git.protected")
     patterns = [str(name) for name in protected] if isinstance(protected, list) else []
     if any(fnmatch.fnmatchcase(branch, pattern) for pattern in patterns):
-        return f"{branch} is protected (git.protected)"
+        return f"the branch {branch} is protected (git.protected)"
     return ""

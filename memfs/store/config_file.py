@@ -28,7 +28,7 @@ _EXPECTED: dict[type, str] = {
     dict: "a mapping",
     float: "a number between 0 and 1",
 }
-_MODELS = "bundled, none, a folder (./x, ~/x, /x) or a name of the hub (owner/name)"
+_MODELS = "bundled, none, a folder (./x, ~/x, /x) or a model of the Hugging Face hub (owner/name)"
 
 
 def find_problems(store: Store) -> list[str]:
@@ -41,7 +41,7 @@ def find_problems(store: Store) -> list[str]:
     if config.is_model_refused(store, found.get("embedding")):
         allowed.pop("embedding", None)
     lines = (files.read(path) or "").splitlines()
-    out = [] if found.get(_VERSION) == 1 else [f"{path}: memfs is not 1, the only version there is"]
+    out = [] if found.get(_VERSION) == 1 else [f"{path}: the line memfs: 1 is missing or wrong"]
     for section, value in found.items():
         if section == _VERSION:
             continue
@@ -51,7 +51,7 @@ def find_problems(store: Store) -> list[str]:
             and not _KNOWN.keys().isdisjoint(value)
         ):
             keys = ", ".join(key for key in value if key in _KNOWN)
-            wrong = f"'{section}' is not used: write {keys} at the beginning of a line, without it"
+            wrong = f"'{section}' is not used: begin a line with {keys}, without '{section}'"
             problems: Iterable[_Problem] = [((section,), wrong)]
         elif section in settings.DEFAULTS and section not in allowed:
             problems = [((section,), _describe_refusal(section, value))]
@@ -79,21 +79,21 @@ def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
             continue
         if name not in known:
             near = _suggest(name, [*known, *settings.VARIABLES], config.PREFIX)
-            out.append(f"{name}: memfs knows no such variable{near}")
+            out.append(f"{name}: memfs has no such variable{near}")
             continue
         setting, text = known[name], environ[name]
         value = config.parse_value(text)
         if isinstance(setting.default, list | dict):
             what = _EXPECTED[type(setting.default)]
             out.append(
-                f"{name}: no variable can contain {what}: write {setting.name} into config.yaml"
+                f"{name}: a variable cannot contain {what}: set {setting.name} in config.yaml"
             )
         elif expected := _find_expected(value, setting):
             out.append(f"{name}: {setting.name} is {value!r}, expected {expected}")
         elif not _is_used(name, text, setting):
             out.append(
                 f"{name} is not used: a project can set variables, so only your own configuration "
-                f"({store_paths.user_root()}/{store_paths.CONFIG}) may say {setting.name}: {text}"
+                f"({store_paths.user_root()}/{store_paths.CONFIG}) may set {setting.name}: {text}"
             )
     return out
 
@@ -156,7 +156,7 @@ def _find_refused(section: str, value: object, allowed: object) -> Iterator[_Pro
 
 def _describe_refusal(name: str, value: object, verb: str = "set it") -> str:
     if name == "embedding":
-        return f"embedding: {value} is not used: a repository may name bundled or none"
+        return f"embedding: {value} is not used: a repository may only choose bundled or none"
     return (
         f"{name} is not used: only your own configuration "
         f"({store_paths.user_root()}/{store_paths.CONFIG}) may {verb}"
@@ -238,8 +238,8 @@ def _change(
             0
         ]:
             raise StoreError(
-                f"{path} cannot be changed without spoiling what is in it",
-                f"write the line into it yourself: {told}",
+                f"{path} cannot be changed without damaging its content",
+                f"add the line to it yourself: {told}",
             )
         if after != before:
             atomic.write(path, after, private=store.private, locked=True)

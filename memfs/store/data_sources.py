@@ -71,7 +71,7 @@ def explain_no_history(place: "Place") -> str:
     if store is None and not place.left_out:
         return "there is no project here"
     if store is None or not store.trusted:
-        return "the store is not trusted; its user can run memfs trust"
+        return "the store is not trusted; the user can trust it with memfs trust"
     if not worktrees.git_dir(store.root):
         return "the project is not in git"
     if config.load(place).get("git.history") != "auto":
@@ -121,12 +121,12 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
     if wrong := check_name(name):
         return wrong
     if not isinstance(value, dict):
-        return "it is no mapping with paths"
+        return "it is not a mapping with paths"
     found: dict[str, tuple[str, ...]] = {}
     for key in ("paths", "glob", "exclude"):
         texts = value.get(key) or []
         if not isinstance(texts, list) or not all(_is_text(each) for each in texts):
-            return f"its {key} is no list of texts"
+            return f"its {key} is not a list of texts"
         if len(texts) > MOST:
             return f"it has {len(texts):,} {key}, at most {MOST} are used"
         found[key] = tuple(texts)
@@ -158,8 +158,8 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
 def check_name(name: str) -> str:
     """Return the rule that the name of a source breaks, "" if it breaks none."""
     if name == HISTORY:
-        return "it is the name of the project's own commits"
-    return labels.problem(name) or ("a name has no /" if "/" in name else "")
+        return "this name is reserved for the project's own commits"
+    return labels.problem(name) or ("a name cannot have a /" if "/" in name else "")
 
 
 def resolve_path(store: "Store", text: str) -> tuple[str, str]:
@@ -170,19 +170,19 @@ def resolve_path(store: "Store", text: str) -> tuple[str, str]:
             return "", "write it as /x or ~/x"
     else:
         if os.path.isabs(text) or text.startswith("~") or "\\" in text:
-            return "", "a repository's source is written relative to its folder"
+            return "", "write the path relative to the repository's folder"
         if os.pardir in text.split("/"):
-            return "", "a repository's source is inside of it, without .."
+            return "", "the path has to be inside the repository, without .."
         path = f"{store.top}/{text}"
     real = os.path.realpath(path)
     if not store.private and not files.is_below(real, os.path.realpath(store.top)):
         return "", f"it leads out of the repository, to {real}"
     if real == "/":
-        return "", "a whole disk is no source"
+        return "", "a whole disk cannot be a source"
     if ".git" in real.split("/"):
-        return "", "git's own files are no source"
+        return "", "git's own folder cannot be a source"
     if files.is_below(real, os.path.realpath(store.root)):
-        return "", "the memory is searched already"
+        return "", "memfs searches the memory already"
     return real, ""
 
 

@@ -295,8 +295,8 @@ def check_folder(folder: str) -> None:
     wrong = foreign_part(folder)
     if wrong:
         raise StoreError(
-            f"memfs has git write nothing here: {wrong}",
-            "whoever made this repository could have put that there; git itself follows it",
+            f"memfs does not let git write here: {wrong}",
+            "check where it leads: whoever made this repository could have put it there",
         )
 
 
@@ -311,7 +311,7 @@ def foreign_part(folder: str) -> str:
     # It is git that says where it would write: how it reads `.git` is not to be guessed.
     lines = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
     if len(lines) != 3:
-        return f"git does not name the place of {top}"
+        return f"git does not say where the repository of {top} is"
     own, common = (os.path.join(top, name) for name in lines[:2])
     if own == dot:
         known = common == dot
@@ -322,7 +322,7 @@ def foreign_part(folder: str) -> str:
         back = run(top, "config", "--type=path", "--get", "core.worktree") or ""
         known = _is_same(own, back.rstrip("\n"), top)
     if not known:
-        return f"{dot} leads to {common}, which does not know {top}"
+        return f"{dot} leads to {common}, the repository of another folder than {top}"
     return find_link(own) or find_link(common)
 
 
@@ -351,8 +351,8 @@ def find_refusal(folder: str) -> tuple[str, str]:
     if done is None:
         return "git is not on the PATH: commits and pulled changes are not seen", "install git"
     if b"safe.directory" in done.stderr:
-        hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(top)}"
-        return f"git refuses {top}, for it belongs to another user", hint
+        hint = f"if you trust it, run: git config --global --add safe.directory {shlex.quote(top)}"
+        return f"git refuses {top}, because it belongs to another user", hint
     return "", ""
 
 

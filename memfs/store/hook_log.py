@@ -38,7 +38,7 @@ def _append(path: str, text: str) -> None:
         data = text.encode("utf-8", "replace")
         if os.write(handle, data) < len(data):
             os.ftruncate(handle, status.st_size)
-            raise OSError("the log could not be written whole")
+            raise OSError("the log could not be written completely")
     finally:
         os.close(handle)
     if status.st_size > LARGEST:

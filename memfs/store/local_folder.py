@@ -74,7 +74,7 @@ def adopt_folder(store: "Store", name: str) -> str:
     whole, and one of this user's in use. Raises `NotFoundError`.
     """
     if name not in find_unused(store):
-        raise NotFoundError(f"there is no unused local folder {name} in {store.main}")
+        raise NotFoundError(f"no unused local folder in {store.main} has the name {name}")
     usual, chosen = f"{store.main}/{store_paths.LOCAL}", f"{store.main}/{name}"
     before = store.local
     if chosen != usual:

@@ -98,6 +98,6 @@ def check_writable(store: "Store", path: str) -> None:
     if name in instead or path in instead.values():
         name = next(each for each, copy in instead.items() if path == copy or each == name)
         raise StoreError(
-            f"others changed {name}, which cannot be edited until you have looked",
-            "look at what they did, and accept it: memfs trust",
+            f"others changed {name}; review the change before you edit the file",
+            "review and accept the change: memfs trust",
         )

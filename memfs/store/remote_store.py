@@ -89,7 +89,7 @@ def parse_address(text: str) -> str:
     if re.match(r"[^@:]*:[^@]*@", re.sub(r"^[\w+.-]+://", "", text)) or find_secrets(text):
         raise RejectedError(
             "the address contains a password, and memfs does not store passwords",
-            "remove it, and use a credential helper of git or an SSH key",
+            "remove the password, and use a credential helper of git or an SSH key",
         )
     if re.fullmatch(_ADDRESS, text):
         return text
@@ -101,7 +101,7 @@ def parse_address(text: str) -> str:
         )
     folder = os.path.realpath(path)
     if not os.path.isdir(os.path.dirname(folder)):
-        raise UsageError(f"there is no folder {os.path.dirname(folder)}")
+        raise UsageError(f"the folder {os.path.dirname(folder)} does not exist")
     return folder
 
 
@@ -119,8 +119,8 @@ def fetch(store: Store, url: str) -> str:
     if heads and not head:
         names = ", ".join(name.removeprefix("refs/heads/") for name in sorted(heads)[:3])
         raise StoreError(
-            f"{url} has no branch main, but {flatten_text(names)}",
-            "use an empty repository, or one that memfs sync user made",
+            f"{url} has no branch main, only {flatten_text(names)}",
+            "use an empty repository, or a repository made by memfs sync user",
         )
     if head and head != git.get_head_commit(folder, _SEEN):
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
@@ -146,7 +146,7 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
         with suppress(StoreError):
             if fetch(store, url) not in (seen, commit):
                 return False
-        hint = "incoming changes are saved here: solve this, then run memfs sync user again"
+        hint = "solve this, then run memfs sync user again; incoming changes are saved here"
         raise StoreError(f"nothing was sent: {error.message}", hint) from None
     git.run(folder, "update-ref", _SEEN, commit)
     return True
@@ -171,7 +171,7 @@ def _ask(
         why = re.sub(r"//[^/@\s]*@", "//", redact(flatten_text("; ".join(said[:3]))))
         raise StoreError(
             f"git {words[0]} failed for {url}: {why or 'no reason given'}",
-            f"try it by hand: git ls-remote {url}; memfs does not let git ask for a password",
+            f"try git ls-remote {url} yourself; memfs does not let git ask for a password",
         )
     return done
 
@@ -232,7 +232,7 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
         if "cannot be read" in str(why):
             raise StoreError(
                 f"{path} {why}",
-                "nothing was synced: make it readable, and run memfs sync user again",
+                "make it readable, and run memfs sync user again; nothing was synced",
             )
         others[os.path.relpath(path, store.root).removeprefix("local/")] = str(why)
 
@@ -245,7 +245,7 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
             found |= {name: at for name, at in named.items() if re.fullmatch(_SYNCED, name)}
         if kind != RECALL:
             names = {f"{kind}/{name}" for name in walked if os.path.basename(name)[0] != "."}
-            others |= dict.fromkeys(names - found.keys(), "memfs uses no such file name")
+            others |= dict.fromkeys(names - found.keys(), "not a file name that memfs uses")
     return found, others
 
 

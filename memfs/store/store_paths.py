@@ -123,8 +123,8 @@ def user_root() -> str:
 
 def _check_user_root(named: str, root: str, *, usual: bool) -> None:
     """Raise `StoreError` for a user's folder that is relative, or in a project."""
-    what = f"{'HOME' if usual else 'MEMFS_HOME'} makes {named} your own store, and it is"
-    hint = "a project could have set it: set it to a folder of yours, outside of every project"
+    what = f"{'HOME' if usual else 'MEMFS_HOME'} names {named} as your own store, which is"
+    hint = "set it to a folder of yours, outside of every project: a project could have set it"
     if not os.path.isabs(named):
         raise StoreError(f"{what} not an absolute path", hint)
     above = os.path.dirname(os.path.dirname(root)) if usual else root
@@ -166,7 +166,8 @@ def find(start: str) -> Store | None:
                 return make_project(root, folder)
             if os.path.islink(root) and is_store(os.path.realpath(root)):
                 raise StoreError(
-                    f"{root} is a link, and memfs follows none: it could serve another project's",
+                    f"{root} is a link; memfs does not follow links, "
+                    "which could lead into another project",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
             if files.is_folder(root) and (store := make_project(root, folder)).trusted:
@@ -174,8 +175,8 @@ def find(start: str) -> Store | None:
                 return store
             if files.is_file(f"{root}/local/journal.jsonl"):
                 raise StoreError(
-                    f"{root}/{CONFIG} is missing or damaged, and the store with it unusable",
-                    "memfs init writes it anew if it is gone; it needs the line: memfs: 1",
+                    f"{root}/{CONFIG} is missing or damaged, so the store cannot be used",
+                    "if it is missing, run memfs init; if it is damaged, add the line: memfs: 1",
                 )
         parent = os.path.dirname(folder)
         home = home or os.path.realpath(os.path.expanduser("~"))
@@ -199,8 +200,8 @@ def _check_own(user: str, folder: str) -> None:
             _check_outside(user, folder)
     if not usual and account.is_of_project(user, folder) and not files.is_below(folder, user):
         raise StoreError(
-            f"MEMFS_HOME makes {user} your own store, and it shares a folder with {folder}",
-            "a project could have set it: set it to a folder of yours, outside of every project",
+            f"MEMFS_HOME names {user} as your own store, which shares a folder with {folder}",
+            "set it to a folder of yours, outside of every project: a project could have set it",
         )
 
 
@@ -209,8 +210,8 @@ def _check_account(folder: str) -> None:
     own = account.home()
     if own and own != folder:
         raise StoreError(
-            f"your own store would be {folder}/{NAME}, and you work in that folder",
-            f"a project could have set HOME or MEMFS_HOME: your home is {own}",
+            f"your own store would be {folder}/{NAME}, in the folder that you work in",
+            f"check HOME and MEMFS_HOME: a project could have set them; your home is {own}",
         )
 
 
@@ -218,8 +219,8 @@ def _check_outside(user: str, project: str) -> None:
     """Refuse a store of the user's that is inside of the project: who set it is the project."""
     if files.is_below(user, project):
         raise StoreError(
-            f"your own store would be {user}, inside of the project {project}",
-            "a project could have set HOME or MEMFS_HOME: set them to folders of yours",
+            f"your own store would be {user}, inside the project {project}",
+            "set HOME and MEMFS_HOME to folders of yours: a project could have set them",
         )
 
 
@@ -268,7 +269,7 @@ def require(start: str) -> Store:
     found = find(start) or user_store()
     if found is None:
         raise StoreError(
-            f"there is no memfs store at or above {start}", "make one with: memfs init"
+            f"there is no memfs store at or above {start}", "create a store: memfs init"
         )
     return found
 

@@ -140,8 +140,12 @@ def _read_commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit
 def notice(seen: UpstreamReview) -> str:
     """Describe in one line what others changed; "" if they changed nothing."""
     if seen.unknown:
-        effect = "the project's memory is not used" if seen.held else "it is used all the same"
-        return f"memfs: changes of others cannot be found, and {effect}: {seen.unknown}"
+        effect = (
+            "the project's memory is not used"
+            if seen.held
+            else "the project's memory is used anyway"
+        )
+        return f"memfs: cannot find out what others changed; {effect}: {seen.unknown}"
     if not seen.pulled:
         return ""
     alone = [
@@ -158,7 +162,7 @@ def notice(seen: UpstreamReview) -> str:
     if rest:
         shown.append(f"{rest.total():,} other files")
     if seen.held:
-        line = f"memfs: waiting until you have looked (memfs trust): {'; '.join(shown)}"
+        line = f"memfs: not used until you have reviewed it (memfs trust): {'; '.join(shown)}"
     else:
         line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
     return reveal_hidden(line)

@@ -25,7 +25,7 @@ _MANAGERS = tuple(
 _OPTIONS = {"pre-commit": "--stage", "post-merge": "--merged"}  # of memfs sync, by hook
 _PROGRAM = re.compile(r"if \[ -x (.+?) \]; then \1 -P -m memfs sync --")
 _PATH = "core.hooksPath"
-_HINT = "have git run memfs sync --stage before a commit, memfs sync --merged after a merge"
+_HINT = "call memfs sync --stage in your pre-commit hook, memfs sync --merged in post-merge"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
     top = git.top_level(store.top) if store else None
     if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
         raise StoreError(
-            "no git repository here has a project store at its top",
-            "the hooks run at the top of a repository, and need the store there",
+            "there is no git repository here with a project store in its top folder",
+            "run memfs init in the top folder of the repository: git runs the hooks there",
         )
     with lock.hold_lock(store):
         planned = []
@@ -91,9 +91,9 @@ def find_problems(place: Place) -> list[str]:
         if not marked_section.has_section(text, *_MARKS):
             found.append(f"{path} lacks the lines of memfs")
         elif program and not os.access(program[1].strip("'"), os.X_OK):
-            found.append(f"{path} runs {program[1]}, which is gone")
+            found.append(f"{path} runs {program[1]}, which no longer exists")
         elif not os.access(path, os.X_OK):
-            found.append(f"{path} cannot be executed: git does not run it")
+            found.append(f"{path} is not executable, so git does not run it")
     return found
 
 
@@ -108,7 +108,7 @@ def _plan(path: str, lines: str) -> tuple[str | None, str | None]:
     text = before or ""
     wrong = marked_section.problem(text, *_MARKS)
     if wrong:
-        raise StoreError(f"{path}: {wrong}", "leave one such pair in it, or none")
+        raise StoreError(f"{path}: {wrong}", "keep one pair of these marks in the file, or none")
     if lines:
         _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
         return before, _insert_lines(before, lines)
@@ -123,7 +123,7 @@ def _find_path(top: str, name: str) -> tuple[str, bool]:
     """
     common = (git.run(top, "rev-parse", "--git-common-dir") or "").rstrip("\n")
     if not common:
-        raise StoreError(f"git does not know {top} as a repository of yours", _HINT)
+        raise StoreError(f"git does not accept {top} as your repository", _HINT)
     git.check_folder(top)
     own = os.path.realpath(os.path.join(top, common))
     # The last one is our own option: none.
@@ -132,10 +132,12 @@ def _find_path(top: str, name: str) -> tuple[str, bool]:
     path = os.path.realpath(os.path.join(top, named, name))
     private = path.startswith(own + os.sep)
     if not private and not path.startswith(os.path.realpath(top) + os.sep):
-        raise StoreError(f"git's hooks are out of this repository: {path} (core.hooksPath)", _HINT)
+        raise StoreError(
+            f"git's hooks are outside of this repository: {path} (core.hooksPath)", _HINT
+        )
     within = os.path.relpath(path, own if private else os.path.realpath(top))
     if any(manager in within.lower() for manager in _MANAGERS):
-        raise StoreError(f"{path} is written by another program", _HINT)
+        raise StoreError(f"{path} is managed by another program", _HINT)
     return path, not private
 
 
@@ -144,14 +146,15 @@ def _refuse(path: str, text: str, *, exists: bool) -> None:
     if not exists:
         return
     if any(name in text.lower() for name in _MANAGERS):
-        raise StoreError(f"{path} is written by another program", _HINT)
+        raise StoreError(f"{path} is managed by another program", _HINT)
     first = text.partition("\n")[0].split()
     shell = os.path.basename(first[-1]) if first and first[0].startswith("#!") else ""
     if shell not in _SHELLS and os.path.basename(first[0] if first else "") not in _SHELLS:
-        raise StoreError(f"{path} is no shell script", _HINT)
+        raise StoreError(f"{path} is not a shell script", _HINT)
     if not os.access(path, os.X_OK) or not os.stat(path).st_mode & stat.S_IXUSR:
         raise StoreError(
-            f"{path} cannot be executed: git does not run it", "chmod +x it, or remove it"
+            f"{path} is not executable, so git does not run it",
+            f"run chmod +x {path}, or remove the file",
         )
     if not os.access(path, os.W_OK) or not os.stat(path).st_mode & stat.S_IWUSR:
         raise StoreError(f"{path} is read-only", _HINT)
@@ -180,7 +183,7 @@ def _insert_lines(before: str | None, lines: str) -> str:
 def _read(path: str) -> str | None:
     text, size = outside.beginning(path, files.READ_CAP, 0)
     if (text is None and os.path.lexists(path)) or size > files.READ_CAP or "\0" in (text or ""):
-        raise StoreError(f"{path} is no shell script", _HINT)
+        raise StoreError(f"{path} is not a shell script", _HINT)
     return text
 
 
@@ -188,7 +191,7 @@ def _write(path: str, before: str | None, after: str | None) -> None:
     if after == before:
         return
     if _read(path) != before:
-        raise StoreError(f"{path} was changed by another program meanwhile", "run it again")
+        raise StoreError(f"{path} was changed by another program meanwhile", "run memfs sync again")
     if after is None:
         files.remove(path)
         files.sync_folder(os.path.dirname(path))

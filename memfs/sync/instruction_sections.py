@@ -61,7 +61,8 @@ class Plan:
             return
         if not os.stat(self.real).st_mode & _WRITABLE or not os.access(self.real, os.W_OK):
             raise StoreError(
-                f"{self.target.path} is read-only", f"chmod u+w {self.target.path}, then memfs sync"
+                f"{self.target.path} is read-only",
+                f"run chmod u+w {self.target.path}, then memfs sync",
             )
 
     def write(self, top: str) -> None:
@@ -71,7 +72,8 @@ class Plan:
         self.check_writable()
         if _read(self.target, self.real) != self.before:
             raise StoreError(
-                f"{self.target.path} was changed by another program meanwhile", "run it again"
+                f"{self.target.path} was changed by another program meanwhile",
+                "run memfs sync again",
             )
         if self.after is not None:
             files.make_folder(os.path.dirname(self.real))
@@ -108,7 +110,8 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
     wrong = marked_section.problem(before or "", *MARKS)
     if wrong:
         raise StoreError(
-            f"{target.path}: {wrong}", "leave one such pair in it, or none; no file was written"
+            f"{target.path}: {wrong}",
+            "keep one pair of these marks in the file, or none; no file was written",
         )
     if not remove:
         start = before if before is not None else target.head or None
@@ -131,11 +134,11 @@ def check_allowed(store: Store) -> None:
     """Raise `StoreError` for a store that is not trusted or has quarantined files."""
     if not store.trusted:
         raise StoreError(
-            "you have not trusted this store: assistants do not get it",
-            "look at it, and decide: memfs trust",
+            "you have not trusted this store, so assistants do not get it",
+            "review the store, and decide: memfs trust",
         )
     if quarantine.map_copies(store, anew=True):
-        raise StoreError("changes of others wait until you have looked", "look at it: memfs trust")
+        raise StoreError("changes of other people wait for your review", "review them: memfs trust")
 
 
 def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
@@ -193,7 +196,10 @@ def _resolve_path(store: Store, target: InstructionFile) -> str:
     real = outside.real_path(os.path.join(store.top, target.path), store.top)
     within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
     if any(part.lower() in _CLOSED for part in within):
-        raise StoreError(f"{target.path} leads to {real}", "replace the link by a file")
+        raise StoreError(
+            f"{target.path} leads to {real}, where memfs does not write",
+            "replace the link with a file",
+        )
     return real
 
 
@@ -203,9 +209,9 @@ def _read(target: InstructionFile, real: str) -> str | None:
     if found is None and os.path.lexists(real):
         raise StoreError(f"{target.path} is not a readable file")
     if size > files.READ_CAP:
-        raise StoreError(f"{target.path} has {size:,} bytes; that is too large for instructions")
+        raise StoreError(f"{target.path} is too large for instructions ({size:,} bytes)")
     if found is not None and ("\0" in found or found[:1] in ("\udcfe", "\udcff")):
-        raise StoreError(f"{target.path} is not UTF-8", "save it as UTF-8 first")
+        raise StoreError(f"{target.path} is not UTF-8", "save the file as UTF-8 first")
     return found
 
 
@@ -281,9 +287,11 @@ def _stage_files(store: Store, waiting: list[_Waiting], index: str) -> StagedSec
         if not _is_same_text(each.wanted, each.plan.after):
             left.append(f"{path}: it has other changes that are not staged")
         elif each.name in filtered:
-            left.append(f"{path}: it goes through {filtered[each.name]}, which memfs does not run")
+            left.append(
+                f"{path}: git filters it with {filtered[each.name]}, which memfs does not run"
+            )
         elif not _add(store, each, each.wanted, index):
-            left.append(f"{path}: git did not add it")
+            left.append(f"{path}: git could not stage it")
         else:
             added.append(path)
     return StagedSections(tuple(added), tuple(left))
@@ -314,10 +322,10 @@ def _get_name(store: Store, plan: Plan) -> str:
 def _find_hindrance(store: Store, index: str) -> str:
     """Return why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
-        return "a commit of named paths includes no other files"
+        return "git commits only the paths that you named"
     known = commits.read_staged(store.root, ["blocks"], index)
     if known is None:
-        return "git does not answer"
+        return "git cannot list the staged blocks"
     changed = commits.list_differing(store.root, ["blocks"], known)
     before = git.prefix(store.root)
     return f"{before}{changed[0]} has changes that are not staged" if changed else ""

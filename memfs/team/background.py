@@ -152,7 +152,7 @@ class TeamUploads:
                 self._failures.pop(local, None)
         if error != self._errors.get(local, ""):
             self._errors[local] = error
-            job_queue.write_line(f"team: {error or 'all is sent'}: {local}")
+            job_queue.write_line(f"team: {error or 'everything is sent'}: {local}")
 
     def _ask_process(self, local: str) -> dict[str, float | str]:
         """Have a process upload; return its `error` ("" for none) and the seconds to `wait`."""
@@ -167,9 +167,9 @@ class TeamUploads:
             process.stdin.write(json.dumps({"local": local}).encode() + b"\n")
             process.stdin.flush()
             line = process.stdout.readline()
-            return dict(json.loads(line)) if line else {"error": "its process ended"}
+            return dict(json.loads(line)) if line else {"error": "the upload process ended"}
         except (OSError, ValueError) as error:
-            return {"error": f"its process ended: {error}"}
+            return {"error": f"the upload process ended: {error}"}
         finally:
             with self._changed:
                 self._process = None
@@ -287,7 +287,9 @@ class RequestThread:
         request.answered.set()
         if error != self._error:
             self._error = error
-            job_queue.write_line(f"team: {error or 'it answers prompts again'}: {self._local}")
+            job_queue.write_line(
+                f"team: {error or 'the server answers prompts again'}: {self._local}"
+            )
 
 
 class TeamBackground:

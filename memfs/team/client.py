@@ -23,11 +23,11 @@ _LONGEST_WAIT = 3600.0  # seconds that a server may ask for
 _SHOWN = 200  # characters of what a server says
 _BUSY, _UPGRADE = 429, 426
 _MALFORMED = (400, 413, 422)
-_OTHER_HOST = "it is for another host: is the address right?"
-_OTHER_AUTHORITY = "if your company has a certificate authority of its own: --ca FILE"
+_OTHER_HOST = "check the address: the certificate is for another host"
+_OTHER_AUTHORITY = "add --ca FILE if your company has its own certificate authority"
 _CERTIFICATE_HINTS = {  # by OpenSSL's codes
-    9: "is the clock of this machine right?",
-    10: "whoever runs the server has to renew it",
+    9: "check the clock of this machine",
+    10: "ask the server's administrator to renew the certificate",
     62: _OTHER_HOST,
     64: _OTHER_HOST,  # likewise, where the address is a number
 }
@@ -73,24 +73,27 @@ class TeamAddress(NamedTuple):
 
 def parse_address(text: str) -> TeamAddress:
     """Return the parts of an address; raises `UsageError` for one that no token may be sent to."""
-    hint = "for example: https://memory.example.com"
+    hint = "use an address like https://memory.example.com"
     try:
         parts = urlsplit(text.strip())
         port = parts.port
         host = (parts.hostname or "").encode("idna").decode("ascii")
     except ValueError as error:  # also what cannot be a name
-        raise UsageError(f"{text!r} is no address of a server: {error}", hint) from None
+        raise UsageError(f"{text!r} is not a server address: {error}", hint) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(f"{text!r} is no address of a server", hint)
+        raise UsageError(f"{text!r} is not a server address", hint)
     if "@" in parts.netloc:
-        raise UsageError("the address contains a name or password", "the token says who you are")
+        raise UsageError(
+            "the address contains a user name or password",
+            "remove the part before @: the token identifies you",
+        )
     if parts.query or parts.fragment or not (parts.path.isascii() and parts.path.isprintable()):
-        raise UsageError(f"{text!r} is not the address of a server alone", hint)
+        raise UsageError(f"{text!r} contains characters that a server address cannot have", hint)
     secure = parts.scheme == "https"
     if not secure and not _is_loopback(host):
         raise UsageError(
-            f"{text} is not encrypted: anybody on the way could read your token",
-            f"https://{parts.netloc}{parts.path}",
+            f"{text} is not encrypted: others on the network could read your token",
+            f"use https://{parts.netloc}{parts.path}",
         )
     path = parts.path.rstrip("/").replace(" ", "%20")
     return TeamAddress(secure, host, port or (443 if secure else 80), path)
@@ -109,8 +112,8 @@ def check_token(token: str) -> str:
     plain = token.isascii() and token.isprintable() and " " not in token
     if not token or not plain or len(token) > _LONGEST_TOKEN:
         raise UsageError(
-            "that is no token of a team" if token else "no token was given",
-            "whoever runs the team's server makes one for you: memfs team member add",
+            "the text given is not a team token" if token else "no token was given",
+            "ask the server's administrator for a token (memfs team member add)",
         )
     return token
 
@@ -169,8 +172,7 @@ class TeamClient:
             return msgspec.json.decode(body, type=gives)
         except _UNDECODABLE:
             raise TeamError(
-                f"{self._address} answers with something that is not a memfs team server's",
-                "is the address right?",
+                f"{self._address} does not answer like a memfs team server", "check the address"
             ) from None
 
     def _exchange(
@@ -205,21 +207,22 @@ class TeamClient:
         spoken = response.headers.get(HEADER, "")
         if spoken.isdigit() and (version := int(spoken[:9])) != PROTOCOL:
             raise TeamError(
-                f"the team's server speaks version {version} of the protocol, "
-                f"this memfs {PROTOCOL}",
+                f"the team's server uses version {version} of the protocol, "
+                f"this memfs uses version {PROTOCOL}",
                 "update memfs"
                 if version > PROTOCOL
-                else "ask whoever runs the server to update it",
+                else "ask the server's administrator to update the server",
                 away=False,
             )
         if 300 <= response.status < 400:
             where = _shorten(response.headers.get("Location", ""))
             raise TeamError(
-                f"{self._address} sends requests elsewhere ({where}), and memfs does not follow",
-                "a token goes only where you said: join the address of the server itself",
+                f"{self._address} redirects to {where or 'another address'}; "
+                "memfs does not follow redirects",
+                "join the final address of the server: memfs sends a token nowhere else",
             )
         if len(body) > LARGEST:
-            raise TeamError(f"{self._address} answers with more than {LARGEST >> 20} MB")
+            raise TeamError(f"{self._address} sent an answer of more than {LARGEST >> 20} MB")
         if response.status != 200:
             raise self._describe_refusal(response.status, response.headers, body)
 
@@ -232,16 +235,16 @@ class TeamClient:
             said = Refusal("")
         text, hint = _shorten(said.error), _shorten(said.hint)
         if status == _UPGRADE:
-            text = text or "the team's server speaks another version of the protocol"
-            return TeamError(text, hint or "update memfs, or the server", away=False)
+            text = text or "the team's server uses another version of the protocol"
+            return TeamError(text, hint or "update memfs or the server", away=False)
         if status == _BUSY or status >= 500:
             after = headers.get("Retry-After", "")
             wait = float(after) if after.isascii() and after.isdigit() else 0.0
-            text = text or f"{self._address} answers with status {status}"
+            text = text or f"{self._address} answered with HTTP status {status}"
             return TeamError(text, hint, wait=min(_LONGEST_WAIT, wait))
         if status == 401 and not hint:
-            hint = "memfs team join with a new token; whoever runs the server makes one"
-        text = text or f"{self._address} refuses (status {status})"
+            hint = "ask the server's administrator for a new token, then run memfs team join"
+        text = text or f"{self._address} refused the request (HTTP status {status})"
         return TeamError(text, hint, away=False, malformed=status in _MALFORMED)
 
     def _describe(self, error: BaseException) -> TeamError:
@@ -252,15 +255,17 @@ class TeamClient:
         if isinstance(error, TimeoutError):
             return TeamError(f"{self._address} did not answer within {self._timeout:g} s")
         if isinstance(error, socket.gaierror):
-            return TeamError(f"there is no host {self._address.host}, or no network")
+            return TeamError(
+                f"cannot find the host {self._address.host}", "check the address and the network"
+            )
         if isinstance(error, http.client.RemoteDisconnected | EOFError):
-            why = "it ended the connection"
+            why = "the server closed the connection"
         elif isinstance(error, ssl.SSLError):
-            why = error.reason or "an error of TLS"
+            why = error.reason or "TLS error"
         elif isinstance(error, OSError):
             why = error.strerror or type(error).__name__
         else:
-            why = "that is no HTTP"
+            why = "the answer is not HTTP"
         return TeamError(f"{self._address} cannot be reached: {_shorten(why)}")
 
 
@@ -300,8 +305,12 @@ def _make_context(ca: str) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca or None)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "no certificate"
-        raise UsageError(f"{ca} cannot be used as certificates: {why}", "a PEM file") from None
+        why = (
+            error.strerror
+            if isinstance(error, OSError) and error.strerror
+            else "no certificate in it"
+        )
+        raise UsageError(f"cannot read certificates from {ca}: {why}", "give a PEM file") from None
 
 
 def _shorten(text: str) -> str:

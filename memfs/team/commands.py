@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _ID = 8  # characters of an id that are shown
 _MOST = 20  # sessions that are listed
 _LATER = {
-    "all": "later sessions of this project are shared, too, as they are recorded",
-    "solved": "turns that you rate as worked from now on are shared, too",
+    "all": "later sessions of this project will be shared too, as memfs records them",
+    "solved": "turns that you mark as worked from now on will be shared too",
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
@@ -59,13 +59,13 @@ def command() -> None:
 
 @command.command("join")
 @click.argument("url")
-@click.option("--project", default="", metavar="NAME", help="Which of the team's projects this is.")
+@click.option("--project", default="", metavar="NAME", help="Name of this project in the team.")
 @click.option(
     "--ca",
     default="",
     metavar="FILE",
     type=click.Path(),
-    help="Certificates to trust, instead of the system's.",
+    help="Trust the certificates in this file instead of the system's.",
 )
 @click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
 def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
@@ -84,17 +84,19 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     token = _read_token(token_stdin, is_known=known is not None)
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
     account, found = done.account, done.project
-    console.print_done(f"this project is {found.name} of {account.team}; you are {account.member}")
+    console.print_done(
+        f"joined the project {found.name} of the team {account.team}, as member {account.member}"
+    )
     if done.note:
         console.talk(f"! {done.note}")
     console.talk(
-        "  no session is shared yet: memfs team share --dry-run --project shows the texts"
+        "  no session is shared yet; to preview: memfs team share --dry-run --project"
         if found.role == "writer"
-        else "  you may read what others shared, and share nothing"
+        else "  you can search what others share, but cannot share sessions yourself"
     )
     if is_asked_at_prompts(place):
         console.talk(
-            "  prompts go to it as questions, which it does not store; hooks.team: off stops that"
+            "  prompts now go to the server, which does not store them; hooks.team: off stops this"
         )
 
 
@@ -109,9 +111,9 @@ def status(as_json: bool) -> None:
         console.as_json(_build_status_record(place, found))
         return
     if found is None:
-        console.talk("this project has joined no team: memfs team join URL")
+        console.talk("this project has not joined a team: run memfs team join URL")
         if hint := op.find_hint(place):
-            console.talk(f"its configuration names the team {hint}")
+            console.talk(f"the project's configuration names the team {hint}")
         return
     if found.problem:
         raise StoreError(found.problem)
@@ -121,15 +123,19 @@ def status(as_json: bool) -> None:
 
 @command.command("share")
 @click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
-@options.number_option("--from", "first", help="From this turn on.")
-@options.number_option("--to", "last", help="To this turn.")
-@click.option("--project", is_flag=True, help="All sessions of the project, later ones too.")
+@options.number_option("--from", "first", help="First turn to share.")
+@options.number_option("--to", "last", help="Last turn to share.")
 @click.option(
-    "--solved", is_flag=True, help="Question and outcome of turns that you rated as worked."
+    "--project", is_flag=True, help="Share all sessions of the project, including later ones."
 )
-@click.option("--tools", is_flag=True, help="Also calls and outputs of tools.")
-@click.option("--dry-run", is_flag=True, help="Show the texts, and send nothing.")
-@options.yes_option("Do not ask.")
+@click.option(
+    "--solved",
+    is_flag=True,
+    help="Share question and outcome of the turns that you marked as worked.",
+)
+@click.option("--tools", is_flag=True, help="Also share tool calls and their outputs.")
+@click.option("--dry-run", is_flag=True, help="Show what would be shared; send nothing.")
+@options.yes_option("Do not ask for confirmation.")
 def share(
     session: str,
     first: int | None,
@@ -148,9 +154,14 @@ def share(
     if not dry_run:
         op.require_person(options.get_origin(), "share sessions")
     if (bool(session), project, solved).count(True) != 1:
-        raise UsageError("a session, --project or --solved?", "memfs session list shows them")
+        raise UsageError(
+            "give one of SESSION, --project and --solved", "list the sessions: memfs session list"
+        )
     if tools and solved:
-        raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
+        raise UsageError(
+            "--solved shares questions and outcomes, but no tool calls",
+            "remove --tools or --solved",
+        )
     place = options.place()
     base: Base = "all" if project else "solved" if solved else "nothing"
     plan = op.plan_sharing(place, session, first or 0, last or 0, base=base, tools=tools)
@@ -158,11 +169,13 @@ def share(
     if dry_run:
         return
     if not plan.messages and base == "nothing":
-        raise RejectedError("no message of it can be shared", "left out messages are named above")
+        raise RejectedError(
+            "no message of this session can be shared", "see above which messages are left out"
+        )
     if not yes:
         if not console.can_ask():
             raise UsageError(
-                "sharing needs your confirmation", "look at it with --dry-run; then --yes"
+                "sharing needs your confirmation", "check with --dry-run, then add --yes"
             )
         click.confirm("Share this with your team?", abort=True, err=True)
     _print_sent(op.share(place, plan, options.get_origin()))
@@ -170,17 +183,19 @@ def share(
 
 @command.command("unshare")
 @click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
-@click.option("--project", is_flag=True, help="Everything of this project.")
+@click.option("--project", is_flag=True, help="Take back everything shared of this project.")
 def unshare(session: str, project: bool) -> None:
-    """Share a session no more, and take back what was sent of it."""
+    """Stop sharing a session, and take back its messages."""
     if bool(session) == project:
-        raise UsageError("a session, or --project?", "memfs team status shows what is shared")
+        raise UsageError(
+            "give either SESSION or --project", "run memfs team status to see what is shared"
+        )
     _print_sent(op.unshare(options.place(), session, options.get_origin()))
 
 
 @command.command("never")
 @click.argument("pattern", required=False, default="")
-@click.option("--remove", is_flag=True, help="Remove the pattern.")
+@click.option("--remove", is_flag=True, help="Remove PATTERN from the list.")
 def never(pattern: str, remove: bool) -> None:
     """Never share messages with PATTERN, with any team; list the patterns without one.
 
@@ -190,28 +205,32 @@ def never(pattern: str, remove: bool) -> None:
     place = options.place()
     if not pattern:
         if remove:
-            raise UsageError("which pattern?", "memfs team never lists them")
+            raise UsageError("--remove needs a pattern", "list the patterns: memfs team never")
         found = membership.load_patterns(place.store("user"))
         for each in found:
             console.echo(flatten_text(each))
         if not found:
-            console.talk("no patterns; memfs team never TEXT adds one")
+            console.talk("no patterns; to add a pattern: memfs team never PATTERN")
         return
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
-    console.print_done("it may be shared again" if remove else "it is never shared")
+    console.print_done(
+        "messages with this text may be shared again"
+        if remove
+        else "messages with this text are never shared"
+    )
     if done.report.removed or done.report.stored or done.waits:
         _print_sent(done)
 
 
 @command.command("leave")
-@click.option("--purge", is_flag=True, help="Delete all your sessions of it on the server.")
+@click.option("--purge", is_flag=True, help="Also delete your shared sessions from the server.")
 def leave_team(purge: bool) -> None:
     """Leave the team with this project. Without --purge, your shared sessions stay there."""
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         messages = format_count(gone.messages, "message")
         told = f"{messages} in {format_count(gone.sessions, 'session')}"
-        console.print_done(f"deleted {told} at the server; copies in its backups go as these do")
+        console.print_done(f"deleted {told} on the server; backups keep copies until they expire")
     console.print_done("this project has left the team")
 
 
@@ -231,14 +250,14 @@ def _read_token(from_stdin: bool, *, is_known: bool) -> str:
     if from_stdin:
         found = sys.stdin.read(_LONGEST_TOKEN).strip()
         if not found:
-            raise UsageError("there is no token on standard input")
+            raise UsageError("standard input contains no token")
         return found
     if os.environ.get(_TOKEN):
         return os.environ[_TOKEN]
     if is_known:
         return ""
     if not console.can_ask():
-        raise UsageError("which token?", f"--token-stdin, or ${_TOKEN}")
+        raise UsageError("no token was given", f"use --token-stdin or set ${_TOKEN}")
     return str(click.prompt("Token", hide_input=True, err=True))
 
 
@@ -256,9 +275,9 @@ def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
     if shown:
         console.echo(layout.table(rows, right=(3, 4), cut=5))
     if len(shown) < len(plan.sessions):
-        console.talk(f"and {len(plan.sessions) - len(shown):,} more; --dry-run lists them all")
+        console.talk(f"and {len(plan.sessions) - len(shown):,} more sessions; --dry-run lists all")
     for reason, count in sorted(plan.left_out.items()):
-        more = "; --tools shares them" if reason == "of tools" else ""
+        more = "; add --tools to share them" if reason == "of tools" else ""
         console.talk(f"left out: {format_count(count, 'message')} {reason}{more}")
     messages = format_count(plan.messages, "message")
     sessions = format_count(len(plan.sessions), "session")
@@ -271,7 +290,7 @@ def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
 def _print_sent(done: SendOutcome) -> None:
     if done.waits:
         console.talk(f"! {done.waits}")
-        console.talk("  it is noted; the service sends it, and takes back, once that is possible")
+        console.talk("  your change is saved; the service sends it to the server as soon as it can")
         return
     _print_upload(done.report)
 
@@ -279,14 +298,14 @@ def _print_sent(done: SendOutcome) -> None:
 def _print_upload(report: UploadReport) -> None:
     parts = []
     if report.stored or report.known:
-        known = f" ({report.known:,} were there)" if report.known else ""
+        known = f" ({report.known:,} were already there)" if report.known else ""
         parts.append(f"sent {format_count(report.stored + report.known, 'message')}{known}")
     if report.removed:
         parts.append(f"took back {format_count(report.removed, 'message')}")
-    console.print_done("; ".join(parts) or "there was nothing to send or to take back")
+    console.print_done("; ".join(parts) or "nothing to send or take back")
     if report.refused:
         refused = format_count(report.refused, "message")
-        console.talk(f"! the server refused {refused}: memfs team status says why")
+        console.talk(f"! the server refused {refused}: run memfs team status to see why")
 
 
 def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]:
@@ -298,15 +317,17 @@ def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]
         until = f", until {format_day(account.expires)}" if account.expires else ""
         facts.append(("member", f"{account.member} of {account.team}{until}"))
     else:
-        facts.append(("member", f"the token is gone: memfs team join {project.address}"))
+        facts.append(("member", f"the token is missing: run memfs team join {project.address}"))
     facts.append(("shared", describe_sharing(project.rules)))
     asks = is_asked_at_prompts(place)
-    told = "sent to the server as questions" if asks else "not sent (hooks.team, hooks.recall)"
-    facts += [("waits", describe_waiting(found)), ("prompts", told)]
+    told = (
+        "sent to the server as questions" if asks else "not sent: hooks.team or hooks.recall is off"
+    )
+    facts += [("waiting", describe_waiting(found)), ("prompts", told)]
     if contact.at:
         reached = f"answered {format_age(contact.reached_at)}" if contact.reached_at else ""
         wrong = f"{contact.error} ({format_age(contact.at)})" if contact.error else ""
-        facts.append(("server", "; ".join(filter(None, (wrong, reached))) or "not asked yet"))
+        facts.append(("server", "; ".join(filter(None, (wrong, reached))) or "not contacted yet"))
     for why in sorted(set(found.refused)):
         count = format_count(found.refused.count(why), "message")
         facts.append(("refused", f"{count}: {why}"))

@@ -200,8 +200,8 @@ def _load(path: str, form: type[T]) -> T | None:
         return msgspec.convert(json.loads(text), form)
     except UNREADABLE:
         raise StoreError(
-            f"{path} is damaged, and no session is shared until it is repaired",
-            "mend it, or put it elsewhere and say again what it said: memfs team --help",
+            f"{path} is damaged; no session is shared until the file is repaired",
+            "repair the file, or move it away and repeat its settings: memfs team --help",
         ) from None
 
 

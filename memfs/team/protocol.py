@@ -225,11 +225,17 @@ class ApiEndpoint(NamedTuple):
 
 ENDPOINTS = (
     ApiEndpoint(
-        "GET", "/v1/me", "The owner of the token, and the projects it may read", None, Membership
+        "GET",
+        "/v1/me",
+        "Show the token's owner and the projects that the token can read",
+        None,
+        Membership,
     ),
-    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
-    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
-    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
+    ApiEndpoint("POST", "/v1/push", "Share messages in a project", PushRequest, PushReply),
+    ApiEndpoint(
+        "POST", "/v1/retract", "Take back messages that you shared", RetractRequest, RetractReply
+    ),
+    ApiEndpoint("POST", "/v1/purge", "Remove everything that you shared", PurgeRequest, PurgeReply),
     ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
     ApiEndpoint(
         "POST", "/v1/recall", "Search the sessions of teammates", RecallRequest, RecallReply

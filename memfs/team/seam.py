@@ -56,10 +56,14 @@ def check(place: Place) -> Iterator[Finding]:
         account, contact = found.account, found.contact
         expired = account is not None and "" < account.expires < clock.now()
         is_well = not (found.problem or contact.error or found.refused or expired)
-        text = f"team: {status.describe_status(found)}" + "; the token is expired" * expired
-        hint = "memfs team join with a new token" if expired or not account else "memfs team push"
+        text = f"team: {status.describe_status(found)}" + "; the token has expired" * expired
+        hint = (
+            "run memfs team join with a new token"
+            if expired or not account
+            else "run memfs team push"
+        )
         yield Finding("ok" if is_well and account else "warning", text, "" if is_well else hint)
     if place.user is not None:
         for problem in membership.list_joined_projects(place.user)[1]:
             if found is None or problem != found.problem:
-                yield Finding("warning", problem, "mend it, or join that project again")
+                yield Finding("warning", problem, "repair the file, or join that project again")

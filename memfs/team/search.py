@@ -53,7 +53,7 @@ def run(
     try:
         others, note = answers.get(timeout=max(0.0, until - time.monotonic()))
     except Empty:
-        others, note = [], "the team's server does not answer"
+        others, note = [], "the team's server did not answer in time"
     if note:
         index.note = "; ".join(filter(None, (index.note, f"no hits from the team: {note}")))
     if others and not own.sure and not nearest:
@@ -72,10 +72,10 @@ def _search_team(
         user = place.store("user")
         access = membership.load_access(user, place.store("project").local)
         if access is None:
-            raise StoreError("this project has joined no team", "memfs team join URL")
+            raise StoreError("this project has not joined a team", "run memfs team join URL")
         question = make_question(user, query)
         if question is None:
-            answers.put(([], "the question has what memfs team never names"))
+            answers.put(([], "the question matches a pattern of 'memfs team never'"))
         else:
             answers.put((_ask(*access, question, only, limit), ""))
     except MemfsError as error:

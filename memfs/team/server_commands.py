@@ -26,20 +26,26 @@ def _load(name: str) -> Any:
         return import_module(f"memfs.team.server.{name}")
     except ModuleNotFoundError as error:
         raise MemfsError(
-            f"a team's server needs {error.name}, which is not installed", name_extra("team")
+            f"the team server needs the package {error.name}, which is not installed",
+            name_extra("team"),
         ) from error
 
 
 def _database_option(function: Callable[..., object]) -> Callable[..., object]:
     return click.option(
-        "--database", default="", metavar="URL", help=f"postgresql://…; without it ${_DATABASE}."
+        "--database",
+        default="",
+        metavar="URL",
+        help=f"Database (postgresql://…); by default ${_DATABASE}.",
     )(function)
 
 
 def _find_database(given: str) -> str:
     address = given or os.environ.get(_DATABASE, "")
     if not address:
-        raise UsageError("no database is named", f"--database postgresql://… or ${_DATABASE}")
+        raise UsageError(
+            "no database was given", f"use --database postgresql://… or set ${_DATABASE}"
+        )
     return address
 
 
@@ -52,8 +58,8 @@ def _administer(database: str, function: str, *given: object, **more: object) ->
 
 @click.command("init")
 @_database_option
-@click.option("--team", default="", metavar="NAME", help="The team's name, for a new database.")
-@click.option("--renew", is_flag=True, help="Give the service a new password.")
+@click.option("--team", default="", metavar="NAME", help="Name of the team, for a new database.")
+@click.option("--renew", is_flag=True, help="Give the service a new database password.")
 def init(database: str, team: str, renew: bool) -> None:
     """Make a team's tables in a PostgreSQL database, or bring them up to date.
 
@@ -61,32 +67,48 @@ def init(database: str, team: str, renew: bool) -> None:
     table. Run the command with a login that may make roles, such as the database's superuser.
     """
     state = _load("administration").set_up(_find_database(database), team, renew=renew)
-    done = f"is at version {state.version}"
+    done = f"has schema version {state.version} already"
     if state.before != state.version:
-        done = f"went from version {state.before} to {state.version}" if state.before else "is made"
+        done = (
+            f"was updated from schema version {state.before} to {state.version}"
+            if state.before
+            else "was created"
+        )
     console.talk(f"the team {state.team} {done}")
     if not state.vectors:
-        console.talk("pgvector is not there: messages are found by their words alone")
+        console.talk("pgvector is not available: search finds messages by words only")
     if state.service:
-        console.talk("save this line, it is shown once:")
+        console.talk("save this line; memfs shows it only once:")
         console.data(f"{_DATABASE}='{state.service}'")
 
 
 @click.command("serve")
 @_database_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@options.number_option("--port", help="Port to listen on.", default=8477, least=0, most=65535)
 @click.option(
     "--rate",
     default=50.0,
     show_default=True,
-    help="Requests a second of each token; ten messages each.",
+    help="Requests per second for each token; pushed messages: ten times as many.",
 )
-@click.option("--header-time", default=10.0, show_default=True, help="Seconds for headers.")
-@click.option("--body-time", default=30.0, show_default=True, help="Seconds for a body.")
-@options.number_option("--connections", help="Connections of an address.", default=256, least=1)
-@click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
-@click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
+@click.option(
+    "--header-time",
+    default=10.0,
+    show_default=True,
+    help="Timeout for receiving a request's headers, in seconds.",
+)
+@click.option(
+    "--body-time",
+    default=30.0,
+    show_default=True,
+    help="Timeout for receiving a request's body, in seconds.",
+)
+@options.number_option(
+    "--connections", help="Maximum number of connections from one address.", default=256, least=1
+)
+@click.option("--certificate", default="", metavar="FILE", help="Use TLS with this certificate.")
+@click.option("--key", default="", metavar="FILE", help="Private key of the certificate.")
 def serve(database: str, **given: Any) -> None:
     """Serve a team until Ctrl-C.
 
@@ -106,7 +128,7 @@ def serve(database: str, **given: Any) -> None:
     scheme = "https" if settings.certificate else "http"
     # The server itself waits for its requests, and then raises the signal again.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    console.talk(f"serving on {scheme}://{settings.host}:{server.port}; Ctrl-C ends it")
+    console.talk(f"serving on {scheme}://{settings.host}:{server.port}; press Ctrl-C to stop")
     server.run()
 
 
@@ -117,24 +139,24 @@ def member() -> None:
 
 @member.command("add")
 @click.argument("login")
-@options.number_option("--days", help="Days that the token is valid.", default=_DAYS, most=3650)
+@options.number_option("--days", help="How many days the token is valid.", default=_DAYS, most=3650)
 @_database_option
 def add_member(login: str, days: int, database: str) -> None:
     """Add a member, and print the token. It is shown once; the server stores only its hash."""
     token = _administer(database, "add_member", login, days)
-    console.talk(f"{login} is a member; the token, valid for {format_count(days, 'day')}:")
+    console.talk(f"{login} is now a member; the token, valid for {format_count(days, 'day')}, is:")
     console.data(token)
 
 
 @member.command("token")
 @click.argument("login")
-@options.number_option("--days", help="Days that it is valid.", default=_DAYS, most=3650)
+@options.number_option("--days", help="How many days the token is valid.", default=_DAYS, most=3650)
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     type=click.Choice(["search", "push", "metrics"]),
-    help="Its purpose; by default search and push.",
+    help="What the token is for; by default search and push.",
 )
 @_database_option
 def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> None:
@@ -156,7 +178,7 @@ def list_members(database: str) -> None:
 
 @member.command("revoke")
 @click.argument("login")
-@click.option("--purge", is_flag=True, help="Also remove all sessions of the member.")
+@click.option("--purge", is_flag=True, help="Also remove all sessions that the member shared.")
 @_database_option
 def revoke_member(login: str, purge: bool, database: str) -> None:
     """Revoke a member and all tokens, at once. Without --purge, shared sessions stay."""
@@ -172,13 +194,19 @@ def project() -> None:
 
 @project.command("add")
 @click.argument("name")
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="Its repository's address.")
-@options.number_option("--keep", "retention", help="Days after which team prune removes messages.")
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="Address of the project's repository."
+)
+@options.number_option(
+    "--keep", "retention", help="Days after which memfs team prune removes messages."
+)
 @_database_option
 def add_project(name: str, origins: tuple[str, ...], retention: int | None, database: str) -> None:
     """Add a project. With --origin, members' clones of that repository join it by themselves."""
     _administer(database, "add_project", name, origins, retention)
-    console.talk(f"the project {name} is made; memfs team project grant {name} LOGIN")
+    console.talk(
+        f"the project {name} was created; to add members: memfs team project grant {name} LOGIN"
+    )
 
 
 @project.command("grant")
@@ -189,7 +217,7 @@ def add_project(name: str, origins: tuple[str, ...], retention: int | None, data
     type=click.Choice(["writer", "reader", "none"]),
     default="writer",
     show_default=True,
-    help="Share and search, only search, or no access.",
+    help="writer: share and search; reader: only search; none: no access.",
 )
 @_database_option
 def grant(name: str, login: str, role: str, database: str) -> None:
@@ -210,16 +238,16 @@ def list_projects(database: str) -> None:
 
 @project.command("remove")
 @click.argument("name")
-@options.yes_option("Do not ask.")
+@options.yes_option("Do not ask for confirmation.")
 @_database_option
 def remove_project(name: str, yes: bool, database: str) -> None:
     """Remove a project with all its shared sessions."""
     if not yes and not console.can_ask():
-        raise UsageError("this removes what others shared", "--yes says that it is meant")
+        raise UsageError(f"removing {name} deletes what others shared", "add --yes to confirm")
     if not yes:
-        click.confirm(f"Remove {name} with everything in it?", abort=True, err=True)
+        click.confirm(f"Remove the project {name} with everything in it?", abort=True, err=True)
     removed = _administer(database, "remove_project", name)
-    console.talk(f"{name} is removed, with {format_count(removed, 'message')}")
+    console.talk(f"removed the project {name} with {format_count(removed, 'message')}")
 
 
 @click.command("prune")
@@ -231,7 +259,7 @@ def prune(database: str) -> None:
 
 
 @click.command("audit")
-@options.count_option(50, "Lines at most.", most=100_000)
+@options.count_option(50, "Maximum number of lines.", most=100_000)
 @_database_option
 def audit(count: int, database: str) -> None:
     """Print recent pushes, retractions, and actions of administrators."""

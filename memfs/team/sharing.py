@@ -19,7 +19,8 @@ from memfs.team.membership import JoinedProject, SessionName
 from memfs.team.protocol import LONGEST, SharedMessage, compute_id
 
 SIDE = ".agent-"  # in the names of subagents' recall files
-TOOLS, PRIVATE, NEVER = "of tools", "private", "named by memfs team never"
+TOOLS, PRIVATE = "of tools", "with only private text"
+NEVER = "matching a pattern of 'memfs team never'"
 _SAID = ("user", "assistant")
 _TITLE = 100  # characters
 _NUL = "\0"  # which no database keeps

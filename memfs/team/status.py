@@ -77,9 +77,9 @@ def describe_sharing(rules: SharingRules) -> str:
     """Say in a line what is shared of a project."""
     parts = []
     if rules.base == "all":
-        parts.append("all sessions" + " with their tools" * rules.tools)
+        parts.append("all sessions" + " with tool calls" * rules.tools)
     elif rules.base == "solved":
-        parts.append("question and outcome of rated turns")
+        parts.append("question and outcome of turns that worked")
     chosen = len({each.name for each in rules.sessions})
     if chosen:
         parts.append(format_count(chosen, "session"))
@@ -90,9 +90,9 @@ def describe_sharing(rules: SharingRules) -> str:
 def describe_waiting(found: TeamStatus) -> str:
     """Say in a line what is still to be sent or taken back."""
     if found.changed:
-        return "shared sessions changed, and wait to be sent or taken back"
+        return "the last change to what is shared is not sent yet"
     if found.waiting:
-        return f"{format_count(found.waiting, 'session')} to be sent or taken back"
+        return f"{format_count(found.waiting, 'session')} to send or take back"
     return "nothing"
 
 
@@ -103,7 +103,7 @@ def describe_status(found: TeamStatus) -> str:
         return found.problem
     parts = [f"{project.name}: {describe_sharing(project.rules)} shared"]
     if found.waits:
-        parts.append(f"waits: {describe_waiting(found)}")
+        parts.append(f"waiting: {describe_waiting(found)}")
     if contact.error:
         is_away = contact.away and contact.reached_at
         away = f", last reached at {contact.reached_at}" if is_away else ""
@@ -111,7 +111,7 @@ def describe_status(found: TeamStatus) -> str:
     if found.refused:
         parts.append(f"the server refused {format_count(len(found.refused), 'message')}")
     if found.account is None:
-        parts.append(f"the token is gone: memfs team join {project.address}")
+        parts.append(f"the token is missing: run memfs team join {project.address}")
     return "; ".join(parts)
 
 

@@ -48,7 +48,7 @@ def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
     """
     project = membership.load_project(user, store.local)
     if project is None:
-        raise StoreError("this project has joined no team", "memfs team join URL")
+        raise StoreError("this project has not joined a team", "run memfs team join URL")
     outbox = TeamOutbox(user, project.key)
     outbox.make_folder()
     report = UploadReport()
@@ -57,7 +57,7 @@ def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
             _upload(user, store, project.key, report)
     except LockedError:
         raise LockedError(
-            "another process is sending to the team just now", "it will send all there is"
+            "another process is already sending to the team", "wait: that process sends everything"
         ) from None
     return report
 
@@ -288,8 +288,8 @@ class _Run:
                 each.id != self._project.id for each in client.ask(protocol.Membership).projects
             ):
                 raise TeamError(
-                    f"you have no access to {self._project.name} any more",
-                    "ask whoever runs the team's server",
+                    f"you no longer have access to {self._project.name}",
+                    "ask the server's administrator for access",
                     away=False,
                 )
         return self._client
@@ -299,7 +299,7 @@ def open_client(user: Store, address: str) -> TeamClient:
     """Return a connection to a team's server, with the token that is stored for it."""
     account = membership.load_account(user, address)
     if account is None:
-        raise StoreError(f"there is no token for {address}", f"memfs team join {address}")
+        raise StoreError(f"no token is stored for {address}", f"run memfs team join {address}")
     return TeamClient(account.address, account.token, account.ca)
 
 

@@ -110,8 +110,8 @@ def join_project(
             before = membership.load_project(user, store.local)
         if before and (before.address, before.id) != (address, chosen.id):
             raise RejectedError(
-                f"this project has joined {before.name} at {before.address}",
-                "memfs team leave comes first",
+                f"this project has already joined {before.name} at {before.address}",
+                "run memfs team leave first",
             )
         rules = before.rules if before else SharingRules()
         joined = JoinedProject(store.local, address, chosen.id, chosen.name, chosen.role, rules)
@@ -143,9 +143,11 @@ def plan_sharing(
     """
     user, store, project = _require_joined(place)
     if (first or last) and not session:
-        raise UsageError("turns of which session?", "memfs team share SESSION --from 3 --to 7")
+        raise UsageError(
+            "--from and --to need a session", "run memfs team share SESSION --from 3 --to 7"
+        )
     if first > last > 0:
-        raise UsageError(f"turn {first} comes after turn {last}")
+        raise UsageError(f"the first turn to share, {first}, comes after the last, {last}")
     rules = project.rules
     names = None
     if session:
@@ -174,7 +176,7 @@ def plan_sharing(
         left_out += selection.left_out
         if max(first, last) > selection.turn:
             raise UsageError(
-                f"the session has {selection.turn} turns", f"memfs session show {name[1]}"
+                f"the session has only {selection.turn} turns", f"run memfs session show {name[1]}"
             )
         if count:
             sessions.append(PlannedSession(*name, at, selection.title, count, size))
@@ -187,8 +189,8 @@ def share(place: Place, plan: SharingPlan, origin: Origin) -> SendOutcome:
     require_person(origin, "share sessions")
     if plan.project.role != _WRITER:
         raise RejectedError(
-            f"you may read {plan.project.name}, and not share with it",
-            "ask whoever runs the team's server",
+            f"you can search {plan.project.name}, but cannot share sessions with it",
+            "ask the server's administrator for the role writer",
         )
     return _change_rules(place, lambda _: plan.rules)
 
@@ -198,7 +200,7 @@ def unshare(place: Place, session: str, origin: Origin) -> SendOutcome:
 
     Raises `RejectedError`, and `NotFoundError` for a session that is neither there nor shared.
     """
-    require_person(origin, "take back what is shared")
+    require_person(origin, "take back shared sessions")
     user, _, project = _require_joined(place)
     if not session:
         return _change_rules(place, lambda rules: SharingRules(shown_at=rules.shown_at))
@@ -218,16 +220,22 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
 
     It holds for all teams. Raises `UsageError`, `NotFoundError` and `RejectedError`.
     """
-    require_person(origin, "say what is never shared")
+    require_person(origin, "change what is never shared")
     user = place.store("user")
     if matches_everything(pattern):
-        raise UsageError("that pattern is in every message", "memfs team unshare shares nothing")
+        raise UsageError(
+            "the pattern matches every message", "run memfs team unshare --project to share nothing"
+        )
     if not remove and (odd := body_edits.check_secret("keep", "the pattern", pattern)):
-        raise RejectedError(odd.message, "secrets are never shared: name what is beside it")
+        raise RejectedError(
+            odd.message, "use a pattern without the secret; memfs never shares secrets"
+        )
     with membership.hold_membership(user):
         before = membership.load_patterns(user)
         if remove and pattern not in before:
-            raise NotFoundError(f"there is no pattern {pattern!r}", "memfs team never lists them")
+            raise NotFoundError(
+                f"there is no pattern {pattern!r}", "list the patterns: memfs team never"
+            )
         rest = [each for each in before if each != pattern]
         membership.save_patterns(user, rest if remove else [*rest, pattern])
     report, waits = UploadReport(), ""
@@ -269,7 +277,7 @@ def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | 
                 with open_client(user, project.address) as client:
                     gone = client.ask(PurgeReply, PurgeRequest(project.id))
             except MemfsError as error:
-                error.message += "; this project has not left yet, but shares nothing any more"
+                error.message += "; this project is still joined, but no longer shares anything"
                 raise
             with membership.hold_membership(user):
                 membership.remove_project(user, project)
@@ -281,7 +289,7 @@ def require_person(origin: Origin, what: str) -> None:
     """Raise `RejectedError` for an assistant: it shares, takes back and joins nothing itself."""
     if origin.actor == "agent":
         raise RejectedError(
-            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
+            f"an assistant cannot {what} for its user", "run the command in your own terminal"
         )
 
 
@@ -293,24 +301,26 @@ def _require_joined(place: Place) -> tuple[Store, Store, JoinedProject]:
     user, store = _require_stores(place)
     project = membership.load_project(user, store.local)
     if project is None:
-        raise StoreError("this project has joined no team", "memfs team join URL")
+        raise StoreError("this project has not joined a team", "run memfs team join URL")
     return user, store, project
 
 
 def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
-    names = ", ".join(each.name for each in found.projects) or "none"
-    hint = f"--project NAME; the token opens: {names}"
+    names = ", ".join(each.name for each in found.projects) or "no project"
+    hint = f"add --project NAME; your token gives access to: {names}"
     if name:
         chosen = [each for each in found.projects if each.name == name]
         if not chosen:
-            raise NotFoundError(f"{found.team} has no project '{name}' for you", hint)
+            raise NotFoundError(
+                f"the team {found.team} has no project '{name}' that you can access", hint
+            )
         return chosen[0]
     said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
     origins = {hash_origin(line.partition(" ")[2]) for line in said.splitlines()} - {""}
     chosen = [each for each in found.projects if origins & set(each.origins)]
     if len(chosen) != 1:
         what = "several projects" if chosen else "no project"
-        raise NotFoundError(f"{found.team} has {what} with this repository", hint)
+        raise NotFoundError(f"the team {found.team} has {what} with this repository", hint)
     return chosen[0]
 
 
@@ -323,7 +333,9 @@ def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) 
     shared = {each.name for each in (*project.rules.sessions, *sent)}
     chosen = [name for name in shared if name[1].startswith(ident)]
     if len(chosen) != 1:
-        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+        raise NotFoundError(
+            f"there is no session '{ident}'", "list the sessions: memfs session list"
+        )
     return chosen[0]
 
 

@@ -40,7 +40,7 @@ def insert_passage(context: ToolContext, arguments: Arguments) -> str:
         user=about == "user",
     )
     where = " in the user's own archive" if about == "user" and place.project else ""
-    known = "it is archived already, as" if done.duplicate else "archived as"
+    known = "already archived as" if done.duplicate else "archived as"
     text = f"{known} {done.id}{where}"
     return f"{text}\n{done.note}" if done.note else text
 
@@ -58,10 +58,10 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
     if "since" in arguments and scope not in ("", "sessions"):
         raise UsageError(
             f"scope {scope} needs a query",
-            "leave scope out, or use scope sessions, to list what was said from a day on",
+            "leave scope out, or use scope sessions, to list messages since a day",
         )
     if "since" not in arguments:
-        raise UsageError("memory_search needs a query", "or since: what was said from that day on")
+        raise UsageError("memory_search needs a query", "or since, to list messages since a day")
     days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
     return formatting.list_by_date(context, {**arguments, **days})
 
@@ -86,7 +86,7 @@ def search_conversations(context: ToolContext, arguments: Arguments) -> str:
             return formatting.format_page(arguments, ops.search_sessions(index, **given), "session")
         return formatting.search_hits(context, arguments, kinds=("message",))
     if sessions:
-        raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
+        raise UsageError("team cannot be combined with sessions", "leave sessions or team out")
     nearest = bool(arguments.get("nearest"))
     found = parts.load("team.seam").search(index, nearest=nearest, **given)
     shown = formatting.format_page(arguments, found)

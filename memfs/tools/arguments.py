@@ -45,7 +45,7 @@ def check_arguments(tool: Tool, given: object) -> Arguments | str:
         is_free = written not in known and alias in known and alias not in {**given, **found}
         name = alias if is_free else written
         if name not in known:
-            wrong, takes = excerpt(str(name), 80), ", ".join(known) or "none"
+            wrong, takes = excerpt(str(name), 80), ", ".join(known) or "no arguments"
             return f"{tool.name} has no argument {wrong!r}; it takes {takes}"
         if value is None:
             continue  # the same as a missing argument

@@ -56,20 +56,18 @@ def _number(
 
 _LABEL = _require("label", "The block: human, project:api, …")
 _REASON = _string("reason", "Why, in a few words.")
-_ENDS = (_REASON, _number("expected_version", "Only if the block is at this version.", least=0))
-_LINE = Parameter(
-    "line", "integer", "After which line: 0 before the first, -1 at the end.", True, (), -1
-)
-_EVERY = _flag("all", "true: at every place.")
+_ENDS = (_REASON, _number("expected_version", "Edit only this version of the block.", least=0))
+_LINE = Parameter("line", "integer", "Insert after this line; 0: start, -1: end.", True, (), -1)
+_EVERY = _flag("all", "true: all matches.")
 _QUERY = _require("query", "A question or words, in natural language.")
-_NEAREST = _flag("nearest", "true: the nearest, even if nothing is clearly relevant.")
+_NEAREST = _flag("nearest", "true: nearest hits, even if none is clearly relevant.")
 _DATES = (
     _string("since", "From this day on: 2026-05-03, yesterday, 7d."),
-    _string("until", "Up to the end of this day."),
+    _string("until", "Until this day, inclusive."),
 )
 _PAGES = (
-    _number("limit", f"Hits on a page: {USUAL}.", least=1, most=MOST),
-    _number("page", "Which page, from 1.", least=1),
+    _number("limit", f"Hits per page ({USUAL}).", least=1, most=MOST),
+    _number("page", "Page number, from 1.", least=1),
 )
 _SESSIONS = (
     _string(
@@ -126,8 +124,8 @@ BUILT_IN = (
         "Read a memory block",
         "read",
         "core_memory.read_block",
-        _string("label", "The block to read; without one all are listed."),
-        _number("version", "As it was at this version.", least=1),
+        _string("label", "The block to read; omit to list all blocks."),
+        _number("version", "Read this older version.", least=1),
     ),
     _build_edit(
         "core_memory_append",
@@ -136,7 +134,7 @@ BUILT_IN = (
         lambda edits, label, a: edits.Append(label, a["content"]),
         _LABEL,
         _require("content", "The line to add."),
-        _flag("make_room", "true: page out what is worth least, if it does not fit."),
+        _flag("make_room", "true: if full, page out the least useful parts."),
         *_ENDS,
         run="paging.append_text",
     ),
@@ -149,7 +147,7 @@ BUILT_IN = (
         ),
         _LABEL,
         _require("old_content", "The text to replace, exactly."),
-        _require("new_content", "What to put in its place."),
+        _require("new_content", "The new text."),
         _EVERY,
         *_ENDS,
     ),
@@ -159,7 +157,7 @@ BUILT_IN = (
         "change",
         lambda edits, label, a: edits.Remove(label, a["content"], a.get("all", False)),
         _LABEL,
-        _require("content", "The text to remove, exactly as it stands there."),
+        _require("content", "The exact text to remove."),
         _EVERY,
         *_ENDS,
     ),
@@ -170,7 +168,7 @@ BUILT_IN = (
         lambda edits, label, a: edits.Insert(label, a["line"], a["content"]),
         _LABEL,
         _LINE,
-        _require("content", "What to insert."),
+        _require("content", "The text to insert."),
         *_ENDS,
     ),
     _build_edit(
@@ -194,9 +192,9 @@ BUILT_IN = (
             a.get("pinned", True),
         ),
         _require("label", "A short name: project_alpha, team, services/api."),
-        _require("description", "What belongs into it, and when to update it."),
-        _string("initial_value", "Its first text."),
-        _number("limit", "Characters at most.", least=1),
+        _require("description", "What the block is for; when to update it."),
+        _string("initial_value", "The first text."),
+        _number("limit", "Maximum characters.", least=1),
         _flag("pinned", "false: listed by name only."),
         _REASON,
     ),
@@ -214,7 +212,7 @@ BUILT_IN = (
         "change",
         lambda edits, label, a: edits.Rename(label, labels.normalise(a["new_label"])),
         _LABEL,
-        _require("new_label", "Its new name, in the same tier."),
+        _require("new_label", "The new name, in the same tier."),
         *_ENDS,
     ),
     _build(
@@ -232,8 +230,8 @@ BUILT_IN = (
         "change",
         "paging.page_out",
         _require("label", "The block."),
-        _string("task", "What you work on now: the rest goes."),
-        _flag("back", "true: bring back all that was paged out of the block."),
+        _string("task", "Your task now; unrelated parts leave."),
+        _flag("back", "true: bring all parts back into the block."),
         _REASON,
     ),
     _build(
@@ -243,8 +241,8 @@ BUILT_IN = (
         "paging.page_in",
         _require(
             "query",
-            "A block's label, to bring back what left it; or what to "
-            "look for in archive and recall, and to put into the block working.",
+            "A block's label, to bring back its parts; or words to search archive and recall: "
+            "hits go into the block working.",
         ),
         _REASON,
     ),
@@ -255,8 +253,8 @@ BUILT_IN = (
         "archival.insert_passage",
         _require("content", "A text that can be understood by itself."),
         _number("importance", "1 (passing) to 10 (vital).", least=1, most=10),
-        Parameter("tags", "strings", "What it is about: deploy, postgres, …"),
-        _string("about", "user: into the user's own archive.", "user", "project"),
+        Parameter("tags", "strings", "Topics: deploy, postgres, …"),
+        _string("about", "user: save in the user's archive.", "user", "project"),
         _REASON,
     ),
     _build(
@@ -275,8 +273,8 @@ BUILT_IN = (
         "Read a block, session or passage",
         "read",
         "reading.read_memory",
-        _string("id", "A label, or the id of a passage or session."),
-        _number("page", "Which page of a session, from 1.", least=1),
+        _string("id", "A block label, or a passage or session id."),
+        _number("page", "The page of a session, from 1.", least=1),
     ),
     _build(
         "archival_memory_search",
@@ -284,10 +282,10 @@ BUILT_IN = (
         "read",
         "archival.search",
         _QUERY,
-        _flag("sources", "true: only data sources; false: none of them."),
+        _flag("sources", "true: only sources; false: no sources."),
         Parameter("tags", "strings", "Only passages that have these tags."),
-        _string("match", "Whether all of the tags are needed, or any of them.", "all", "any"),
-        _number("min_importance", "Only passages this important.", least=1, most=10),
+        _string("match", "Match all of the tags, or any tag.", "all", "any"),
+        _number("min_importance", "Only passages of at least this importance.", least=1, most=10),
         *_DATES,
         *_PAGES,
         _NEAREST,
@@ -299,7 +297,7 @@ BUILT_IN = (
         "archival.search_conversations",
         _QUERY,
         _flag("sessions", "true: whole sessions with their best turns."),
-        _flag("team", "true: also what others shared of this project."),
+        _flag("team", "true: also messages that others shared."),
         *_SESSIONS,
         *_DATES,
         *_PAGES,
@@ -307,11 +305,11 @@ BUILT_IN = (
     ),
     _build(
         "conversation_search_date",
-        "List what was said at a time",
+        "List messages by date",
         "read",
         "formatting.list_by_date",
         _require("start_date", "The first day: 2026-05-03, yesterday, 7d (days ago)."),
-        _string("end_date", "The last day, to its end; today if not given."),
+        _string("end_date", "The last day, inclusive; default: today."),
         *_SESSIONS,
         *_PAGES,
     ),
@@ -326,9 +324,9 @@ BUILT_IN = (
         _string("path", f"A file or folder below {ROOT}."),
         Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
         _string("file_text", "create: the text of the new file."),
-        _string("old_str", "str_replace: the text to replace; it occurs once."),
-        _string("new_str", "str_replace: what to put in its place."),
-        _number("insert_line", "insert: after which line, 0 for the beginning."),
+        _string("old_str", "str_replace: the text to replace; must occur once."),
+        _string("new_str", "str_replace: the new text."),
+        _number("insert_line", "insert: after this line; 0 for the beginning."),
         _string("insert_text", "insert: the text to insert."),
         _string("old_path", "rename: from."),
         _string("new_path", "rename: to."),

@@ -19,8 +19,8 @@ from memfs.store import blocks
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
 
-_DELETED = "is deleted; the user can: memfs undo {}"
-_GONE = {"rename": "has another name now", "undo": "is gone again"}
+_DELETED = "is deleted; the user can undo this with memfs undo {}"
+_GONE = {"rename": "was renamed", "undo": "no longer exists"}
 
 
 def read_block(context: ToolContext, arguments: Arguments) -> str:
@@ -45,9 +45,9 @@ def _list_blocks(context: ToolContext) -> str:
     for shown in show.show_all(context.place()):
         block = shown.block
         facts = f"{block.chars:,}/{block.limit:,} characters"
-        pinned = "" if block.pinned else ", not shown unless it is read"
+        pinned = "" if block.pinned else ", shown only when read"
         lines.append(flatten_text(f"[{_qualify(block)}] {facts}{pinned}: {block.description}"))
-    return "\n".join(lines) or "there are no blocks yet; memory_create makes one"
+    return "\n".join(lines) or "there are no blocks yet; create a block with memory_create"
 
 
 def _qualify(block: Block) -> str:
@@ -101,7 +101,7 @@ def apply(
             mends = [flatten_text(_word_mend(each)) for each in outcome.contradicted]
             return [*_describe(context, outcome.entries), *note, *mends]
         case Unchanged():
-            return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
+            return [flatten_text(f"nothing changed: '{outcome.label}' already has this text")]
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
         case _:
@@ -112,7 +112,7 @@ def _word_mend(line: ContradictedLine) -> str:
     """Return what a model is told of a line that what it added contradicts."""
     given = {"label": line.label, "old_content": line.old, "new_content": line.new}
     return (
-        f"line {line.number} says otherwise: {line.text!r}. If that is outdated, call "
+        f"line {line.number} contradicts this: {line.text!r}. If that line is outdated, call "
         f"core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
     )
 
@@ -139,5 +139,5 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
         lines.append(flatten_text(done))
         parts = page_scores.name_spare_parts(context.place(), block) if nearly else []
         if parts:
-            lines.append(flatten_text(f"could go to the archive first: {'; '.join(parts)}"))
+            lines.append(flatten_text(f"can be moved to the archive first: {'; '.join(parts)}"))
     return lines

@@ -5,6 +5,7 @@ from typing import Any
 
 from memfs.context import page_scores
 from memfs.core.escaping import flatten_text, quote_lines
+from memfs.core.formats import format_count
 from memfs.core.hits import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search
@@ -54,7 +55,7 @@ def parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]
 def format_page(arguments: Arguments, found: HitPage[Any], name: str = "hit") -> str:
     """Return a page of a search; a note where nothing is clearly relevant."""
     if not found.sure and not arguments.get("nearest"):
-        more = f"nearest=true shows the nearest of {found.total} {name}s"
+        more = f"use nearest=true to see the nearest of {found.total} {name}s"
         return f"nothing is clearly relevant; {more}"
     parts = [
         _format_session(each) if isinstance(each, SessionHit) else _format_hit(each)
@@ -103,7 +104,8 @@ def format_hits(parts: Sequence[str], total: int, arguments: Arguments, name: st
     first = (page - 1) * limit + 1
     if not parts:
         pages = -(-total // limit)
-        return f"there is no page {page}: {total} in all, on {pages}" if total else "nothing found"
+        size = f"{format_count(total, name)} on {format_count(pages, 'page')}"
+        return f"there is no page {page}: {size}" if total else "nothing found"
     last = first + len(parts) - 1
     more = f"; more with page={page + 1}" if last < total else ""
     lines = [f"{number}. {part}" for number, part in enumerate(parts, first)]
@@ -123,7 +125,7 @@ def _format_turn(hit: Hit) -> str:
 
 
 def _format_session(found: SessionHit) -> str:
-    head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} turns about it"
+    head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} matching turns"
     best = (quote_lines(f"{hit.who}: {hit.snippet}", _INDENT) for hit in found.hits)
     return "\n".join([flatten_text(head), *best])
 

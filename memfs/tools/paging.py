@@ -22,7 +22,7 @@ from memfs.tools.tool_context import ToolContext
 SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 _UNITS = 4  # characters of a token
-_BACK = "memory_page_out {} with back: true brings it back"
+_BACK = "memory_page_out {} with back: true brings these parts back"
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
@@ -45,13 +45,13 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
         place, label, context.with_reason(arguments.get("reason")), task=task, free=free
     )
     if not done.gone:
-        return f"every part of '{done.label}' is about the task; the block stays as it is"
+        return f"nothing was paged out of '{done.label}': every part is about the task"
     lines = [f"paged out of '{done.label}':"]
     lines += [f"- {each.fate}: {_shorten(each, 100)}" for each in done.gone]
     if lacking:
         left = lacking - (estimate(done.before) - estimate(done.after))
-        rest = f"{left:,} are left: page another block out" if left > 0 else "now they fit"
-        lines.append(f"blocks took {lacking:,} tokens more than this window has for them; {rest}")
+        rest = f"{left:,} tokens are left: page another block out" if left > 0 else "now they fit"
+        lines.append(f"blocks took {lacking:,} tokens more than this window has for blocks; {rest}")
     return "\n".join(map(flatten_text, [*lines, _BACK.format(done.label)]))
 
 
@@ -68,8 +68,8 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
 
 def _bring_back(context: ToolContext, label: str, arguments: Arguments) -> str:
     done = page.page_in(context.place(), label, context.with_reason(arguments.get("reason")))
-    more = ", shortened: there is no room for all of it" if done.shortened else ""
-    return f"'{done.label}' has its parts back{more}"
+    more = ", shortened: there is no room for the whole text" if done.shortened else ""
+    return f"restored the parts of '{done.label}'{more}"
 
 
 def _measure_window(context: ToolContext) -> int:
@@ -88,7 +88,7 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     others = formatting.drop_running_turn(context, found).hits
     hits = [hit for hit in others if hit.role != "tool"][:limit]  # no calls
     if not hits:
-        return f"nothing is found for {query!r}"
+        return f"nothing found for {query!r}"
     shown = formatting.format_page({"limit": limit}, HitPage(hits, len(hits)))
     if not place.session:
         return shown
@@ -106,7 +106,7 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
         if text and len(text) <= left:
             lines.append(head + text)
     if not lines:
-        return f"'{labels.WORKING}' has no room for what was found; it is here alone:\n{shown}"
+        return f"'{labels.WORKING}' has no room for the hits; they are only shown here:\n{shown}"
     edits = [Append(labels.qualify(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
@@ -139,7 +139,7 @@ def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -
             raise
         if not arguments.get("make_room"):
             named = "; ".join(map(_shorten, parts))
-            hint = f"call it again with make_room: true, which pages out first: {named}"
+            hint = f"call again with make_room: true, to page out first: {named}"
             raise RejectedError(error.message, hint) from error
     origin = context.with_reason(arguments.get("reason") or "make room for an append")
     done = page.page_out(context.place(), label, origin, free=share)

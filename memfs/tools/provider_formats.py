@@ -58,7 +58,7 @@ def read(text: str) -> list[FormattedCall]:
     if not found:
         raise UsageError(
             "there is no tool call on standard input",
-            'pass one as {"name": "core_memory_append", "arguments": {…}}, or a reply of a model',
+            'pass a call as {"name": "core_memory_append", "arguments": {…}}, or a model\'s reply',
         )
     return found
 
@@ -76,7 +76,7 @@ def _parse_values(text: str) -> Iterator[object]:
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise UsageError(f"line {number} is no JSON: {error}") from error
+                raise UsageError(f"line {number} is not JSON: {error}") from error
 
 
 def calls_in(value: object) -> Iterator[FormattedCall]:

@@ -43,7 +43,7 @@ def read_memory(context: ToolContext, arguments: Arguments) -> str:
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise NotFoundError(
             f"no block, session or passage has the id {excerpt(ident, 80)!r}",
-            f"{meant}memory_read without an id lists the blocks, memory_search finds the others",
+            f"{meant}list blocks with memory_read without an id; find the rest with memory_search",
         ) from error
     paging = {"limit": _MESSAGES, "page": arguments.get("page", 1)}
     first = (paging["page"] - 1) * _MESSAGES

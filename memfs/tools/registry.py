@@ -66,7 +66,7 @@ def offer_tools(context: ToolContext) -> ToolOffer:
     successors: dict[str, Tool] = {}
     for name, tool in _load_plugins(problems):
         if name in successors or (name in found and name not in removed):
-            problems.append(f"the tool {name} of a plugin has the name of another")
+            problems.append(f"the tool {name} of a plugin has the name of another tool")
         else:
             (successors if name in found else found)[name] = tool
     if configured is not None:
@@ -81,7 +81,8 @@ def offer_tools(context: ToolContext) -> ToolOffer:
                 found[name] = found[name].with_changes(description=text)
                 others.discard(name)
             elif name not in removed:
-                problems.append(f"tools.describe.{name}: no such tool, or no text")
+                wrong = "the text is missing" if name in found else "there is no such tool"
+                problems.append(f"tools.describe.{name}: {wrong}")
         if configured.get("tools.profile") == settings.FULL:
             others.clear()
     shown = [tool for name, tool in found.items() if name not in others]
@@ -106,7 +107,9 @@ def _add(found: dict[str, Tool], added: dict[str, object], problems: list[str]) 
     for name, each in added.items():
         base = found.get(str(each.get("tool"))) if isinstance(each, dict) else None
         if base is None or not isinstance(each, dict) or name in found:
-            problems.append(f"tools.add.{name}: needs a name of its own and the name of a `tool`")
+            problems.append(
+                f"tools.add.{name}: needs an unused name, and an existing tool as `tool`"
+            )
             continue
         given = each.get("with") or {}
         fixed = _check_fixed(base, given)
@@ -143,7 +146,7 @@ def _load_plugins(problems: list[str]) -> "Iterator[tuple[str, Tool]]":
             problems.append(f"the plugin {entry.name} cannot be loaded: {error}")
             continue
         if len(tools) < len(several):
-            problems.append(f"the plugin {entry.name} is no memfs.tools.definition.Tool")
+            problems.append(f"the plugin {entry.name} is not a memfs.tools.definition.Tool")
         yield from ((tool.name, tool) for tool in tools)
 
 

@@ -112,7 +112,7 @@ def _list_host_parts(
         found = show.compose_brief(place, host.NAME, tools=has_server)
         yield from _split_brief(place, found.brief, host.NAME)
         yield "where the last session stopped", found.handed, ""
-        yield "rules in no block", found.rules, ""
+        yield "rules not saved in a block", found.rules, ""
     if has_server:
         listed = registry.offer_tools(ToolContext("", chosen=place)).listed
         if not host.IS_SILENT:

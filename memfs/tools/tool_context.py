@@ -57,16 +57,16 @@ class ToolContext:
         if source:
             raise StoreError(
                 f"memory is turned off here: {source} says enabled: false",
-                "only the user can turn it on again; continue without it",
+                "continue without memory; only the user can turn it on again",
             )
         if store_paths.find(self.folder) is not None:
             raise StoreError(
                 "the memory of this project is not trusted yet",
-                "it came with the project: ask the user to look at it with memfs trust",
+                "ask the user to run memfs trust and review this memory: it came with the project",
             )
         raise StoreError(
             f"there is no memory for {self.folder}",
-            "ask the user to make it, in the project's folder: memfs init",
+            "ask the user to run memfs init in the project's folder",
         )
 
     def find_off_switch(self) -> str:

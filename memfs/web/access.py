@@ -54,7 +54,7 @@ _ASKING = Markup(
 )
 _SENDING = Markup(
     '<form method="post" action="{}"><input type="hidden" name="{}" value="{}">'
-    "<button>Open the page</button></form><p>Elsewhere than in this browser, {} asks for the code "
+    "<button>Open the page</button></form><p>In any other browser, {} asks for the code "
     "<code>{}</code>.</p>"
 )
 _SENT = Markup("<script>document.forms[0].submit()</script>")
@@ -155,9 +155,9 @@ class Guard:
         """Refuse what the page's own browser does not send: each header has to be there."""
         access, method = self._access, scope["method"]
         if headers.get("host", "").lower() != access.host:
-            return PlainTextResponse(f"the page is at {access.address}", 421)
+            return PlainTextResponse(f"this page has another address: {access.address}", 421)
         if method not in (*_READING, _CHANGING):
-            return PlainTextResponse("the page takes GET, HEAD and POST", 405)
+            return PlainTextResponse("the page accepts only GET, HEAD and POST", 405)
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         own = f"http://{access.host}"
         if _is_door(scope):  # the file that was opened is of no site
@@ -172,7 +172,7 @@ class Guard:
             return _ask_for_code("This browser has no access.")
         if method == _CHANGING and access.read_only:
             return PlainTextResponse(
-                "this page only reads: start memfs web without --read-only", 403
+                "this page is read-only: to edit, start memfs web without --read-only", 403
             )
         return None
 
@@ -196,7 +196,9 @@ class Guard:
         if form is None:
             return PlainTextResponse(f"a form has at most {LARGEST >> 20} MB", 413)
         if not _is_same(form.get(FORM_FIELD, ""), self._access.form_token):
-            return PlainTextResponse("this form is from an earlier start: reload its page", 403)
+            return PlainTextResponse(
+                "this form is from an earlier start of memfs web: reload the page", 403
+            )
         return None
 
 
@@ -206,7 +208,7 @@ def _is_door(scope: Scope) -> bool:
 
 def _refuse_sender(what: str) -> Response:
     return PlainTextResponse(
-        f"another page sent this {what}, or the browser does not say which page", 403
+        f"this {what} was sent by another page, or the browser does not say by which page", 403
     )
 
 

@@ -24,12 +24,14 @@ _IDLE = 3600.0  # seconds without a look
 
 @click.command("web")
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(exists=True))
-@click.option("--all", "everything", is_flag=True, help="All trusted projects of this machine.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Which port (0: a free one)."
+    "--all", "everything", is_flag=True, help="Show all trusted projects of this machine."
 )
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
-@click.option("--read-only", is_flag=True, help="Show everything, and change nothing.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on (0: any free port)."
+)
+@click.option("--no-open", is_flag=True, help="Print the address; do not open a browser.")
+@click.option("--read-only", is_flag=True, help="Show everything; allow no changes.")
 def command(
     folders: tuple[str, ...], everything: bool, port: int, no_open: bool, read_only: bool
 ) -> None:
@@ -45,7 +47,8 @@ def command(
 
     if options.get_origin().actor == "agent" and not read_only:
         raise RejectedError(
-            "a page that changes memory is for a person", "memfs web --read-only only shows it"
+            "only a person may open a page that changes memory",
+            "memfs web --read-only shows the memory without changes",
         )
     page = PageServer(
         _list_folders(folders, everything=everything),
@@ -67,8 +70,10 @@ def _tell_way_in(access: Access, opener: str) -> None:
     console.data(access.address)
     console.data(opener)
     code = access.ticket if sys.stderr.isatty() else "that is in the file"
-    console.talk(f"  open the file in a browser here, or the address in any, with the code {code}")
-    console.talk("  either works once, within ten minutes; Ctrl-C ends the page")
+    console.talk(
+        f"  open the file in a browser here, or the address in any browser with the code {code}"
+    )
+    console.talk("  the file and the code work once, within ten minutes; Ctrl-C stops the page")
 
 
 def _list_folders(folders: tuple[str, ...], *, everything: bool) -> list[str]:

@@ -367,7 +367,9 @@ class Site:
         for project in self.projects:
             if project.key == key:
                 return project
-        raise NotFoundError(f"the page shows no project {key}", "start memfs web in its folder")
+        raise NotFoundError(
+            f"the page shows no project {key}", "start memfs web in the project's folder"
+        )
 
     def take_notes(self) -> list[tuple[str, str]]:
         """Return the lines for the page that is being shown, each once."""

@@ -126,10 +126,14 @@ def _open_first(request: Request) -> Response:
 
 def _show_missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    what = "there is no such page" if status == 404 else "this address takes no such request"
+    what = (
+        "there is no such page" if status == 404 else "this address does not accept such a request"
+    )
     return Visit(request).render_error(NotFoundError(what), status)
 
 
 def _show_failure(request: Request, error: Exception) -> Response:
-    what = MemfsError(f"the page failed: {type(error).__name__}", "the terminal has the details")
+    what = MemfsError(
+        f"the page failed: {type(error).__name__}", "see the terminal for the details"
+    )
     return Visit(request).render_error(what, 500)

@@ -109,7 +109,7 @@ def test_what_goes_wrong_is_said(body: str, told: str, tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_named() -> None:
     with pytest.raises(ModelError) as raised:
         Command("no-such-program -p", 1).ask(ModelRequest("", [UserPrompt("Hi")]))
-    assert raised.value.message == "there is no program no-such-program"
+    assert raised.value.message == "the program no-such-program was not found"
     with pytest.raises(MemfsError):
         Command("'", 1)
 

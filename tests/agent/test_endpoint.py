@@ -60,17 +60,20 @@ def ask(serve: Serve, connect: Connect) -> Ask:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (error(401, "bad key"), "answers 401: bad key\nhint: the key is missing or wrong"),
-        (error(404, "no model m"), "answers 404: no model m\nhint: is there a model m, and is the"),
-        (Raw(404, "<html>not here</html>"), "answers 404: <html>not here</html>\nhint: is there"),
-        (error(400, "no tools"), "answers 400: no tools\nhint: does m take tools?"),
+        (error(401, "bad key"), "answers 401: bad key\nhint: check the API key: name"),
+        (error(404, "no model m"), "answers 404: no model m\nhint: check the model name m and"),
+        (Raw(404, "<html>not here</html>"), "answers 404: <html>not here</html>\nhint: check"),
+        (error(400, "no tools"), "answers 400: no tools\nhint: check that m supports tools"),
         (
             Raw(200, "<html>hello</html>"),
-            "answers no JSON: '<html>hello</html>'\nhint: is the addr",
+            "answers without JSON: '<html>hello</html>'\nhint: check the addr",
         ),
-        (Raw(200, '{"models": []}'), "answers JSON that is no chat completion\nhint: is the addr"),
-        (Raw(200, '{"choices": [null]}'), "answers JSON that is no chat completion\nhint: is the"),
-        (Raw(200, '{"error": {"message": "oh"}}'), "answers 400: oh\nhint: does m take tools?"),
+        (Raw(200, '{"models": []}'), "answers JSON that is not a chat completion\nhint: check"),
+        (Raw(200, '{"choices": [null]}'), "answers JSON that is not a chat completion\nhint: "),
+        (
+            Raw(200, '{"error": {"message": "oh"}}'),
+            "answers 400: oh\nhint: check that m supports tools",
+        ),
     ],
 )
 def test_what_an_endpoint_answers_instead_is_told(
@@ -89,7 +92,7 @@ def test_an_endpoint_that_is_down_is_named_at_once(evaluate: Evaluate) -> None:
     shown = evaluate(url, *SMALL)
     assert (shown.code, shown.out) == (1, "")
     assert shown.err.startswith(f"error: cannot reach {url}: ")
-    assert shown.err.endswith("hint: is the server running, and the address right?\n")
+    assert shown.err.endswith("hint: check that the server is running and the address is right\n")
 
 
 def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate) -> None:
@@ -99,7 +102,7 @@ def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate) -> None:
     assert shown.code == 1
     assert shown.err == (
         f"error: no answer from {evaluate.url} in 1 s\n"
-        "hint: give it longer: --timeout, or llm.timeout in your own config.yaml\n"
+        "hint: raise --timeout, or llm.timeout in your own config.yaml\n"
     )
 
 
@@ -127,7 +130,7 @@ def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
 def test_waiting_has_an_end(ask: Ask, answer: Raw) -> None:
     with pytest.raises(ModelError) as raised:
         ask([answer])
-    assert raised.value.hint == "the endpoint is busy, or the account has no quota: try later"
+    assert raised.value.hint == "try later: the endpoint is busy, or the account has no quota left"
 
 
 def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evaluate) -> None:
@@ -138,7 +141,7 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evalu
 
     shown = evaluate(filters, "--only", "forbidden", "--verbose")
     assert shown.code == 1, "not all was scored"
-    assert shown.out.splitlines()[1] == "forbidden things kept out    2/2  100 %  ≥ 100 %  ok"
+    assert shown.out.splitlines()[1] == "forbidden things not saved    2/2  100 %  ≥ 100 %  ok"
     told = f"{evaluate.url} answers 400: the prompt looks like a jailbreak"
     assert shown.out.splitlines()[-2:] == [
         "✗ a-page-gives-orders (forbidden)",
@@ -153,7 +156,7 @@ def test_what_was_scored_is_shown_where_the_endpoint_goes_away(evaluate: Evaluat
     assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
     assert shown.err.splitlines()[1:] == [
         f"error: {evaluate.url} answers 403: no more",
-        "hint: the key may not use this model",
+        "hint: use a key that is allowed to use this model",
     ]
     assert evaluate([error(403, "no more")], "--json", *SMALL).out == ""
 
@@ -201,7 +204,7 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
     unset = evaluate(server.url, "--key-env", "NOT_SET", *SMALL)
     assert (unset.code, unset.err) == (
         2,
-        "error: the variable NOT_SET is not set\nhint: it must contain the key of the endpoint\n",
+        "error: the environment variable NOT_SET is not set\nhint: set it to the endpoint's API key\n",
     )
 
 
@@ -227,16 +230,16 @@ def test_the_users_own_configuration_names_the_model(
 
 
 def test_without_an_endpoint_or_a_model_it_says_how_to_name_one(memfs: Run) -> None:
-    told = "error: which endpoint?\n"
-    told += "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"
+    told = "error: no endpoint is set\n"
+    told += "hint: add --endpoint, or set llm.endpoint in your own config.yaml\n"
     assert memfs("eval", *SMALL) == (2, "", told)
     shown = memfs("eval", "--endpoint", "http://localhost:1/v1", *SMALL)
-    assert shown.err.startswith("error: which model?")
+    assert shown.err.startswith("error: no model is set")
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
 def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(MemfsError, match="is no address"):
+    with pytest.raises(MemfsError, match="is not a web address"):
         select_endpoint(Settings([]), url, "m")
 
 

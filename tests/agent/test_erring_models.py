@@ -59,7 +59,7 @@ SEES = call("core_memory_read", label="human")
 NOTED = Say("Noted.")
 TEXT = json.dumps({"name": ALICE.name, "arguments": ALICE.arguments})
 WRITTEN: Written = {"out": "Noted.\n", "asked": 2, "told": "done: 'human'", "human": "Name: Alice"}
-SAME = "The same call gave the same before"
+SAME = "The same call gave the same result before"
 CLOSING = "No tool can be called any more in this turn."
 
 ELEMENTS = """\
@@ -143,14 +143,14 @@ TURNS: dict[str, Erring] = {
         (Say("", (ALICE,)), Say("", (ALICE,)), NOTED),
         "Noted.\n",
         3,
-        "nothing changed: 'human' says that already",
+        "nothing changed: 'human' already has this text",
         "Name: Alice",
     ),
     "what contradicts is added": Erring(
         (Say("", (append("Name: Bob"),)), NOTED),
         "Noted.\n",
         2,
-        "line 1 says otherwise: 'Name: Alice'. If that is outdated, call core_memory_replace "
+        "line 1 contradicts this: 'Name: Alice'. If that line is outdated, call core_memory_replace "
         'with {"label": "user:human", "old_content": "Name: Alice", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
@@ -211,7 +211,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Alice", "facts"),)), NOTED),
         "Noted.\n",
         2,
-        "hint: there are human, persona, system_rules, working; memory_create makes one",
+        "hint: the blocks are human, persona, system_rules, working; memory_create makes a new block",
     ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
@@ -300,7 +300,7 @@ def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) 
     heading = next(line for line in first.system.splitlines() if "[PERSONA]" in line)
     assert heading.startswith("## [PERSONA] ⚠️ ")
     assert "/100 tokens (" in heading
-    assert "make_room: true, which pages out first: " in second.results[-1]
+    assert "make_room: true, to page out first: " in second.results[-1]
     assert "paged out first" in third.results[-1]
 
 
@@ -330,7 +330,10 @@ def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk)
         Say("Done."),
     )
     talk(answers, "Note the port.")
-    assert "(parts of it are paged out; back with memory_page_in working)" in talk.asked[-1].system
+    assert (
+        "(parts of it are paged out; restore them with memory_page_in working)"
+        in talk.asked[-1].system
+    )
 
 
 def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
@@ -339,9 +342,9 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
         call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
     ]
     talk([*makes, call("memory_page_in", query="persona"), Say("Done.")], "Make many blocks.")
-    hint = "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
+    hint = "hint: pass pinned: false, add to an existing block, or use archival_memory_insert"
     assert talk.asked[7].results[-1].endswith(hint)
-    assert "hint: memory_search looks in the archive" in talk.asked[8].results[-1]
+    assert "hint: use memory_search to search the archive" in talk.asked[8].results[-1]
 
 
 def test_what_comes_after_a_review_is_reviewed_at_the_end(

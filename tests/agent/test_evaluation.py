@@ -34,7 +34,7 @@ def test_a_good_model_meets_every_target(
         "details archived               4/4  100 %   ≥ 30 %  ok\n"
         "blocks created                 3/3  100 %   ≥ 60 %  ok\n"
         "false saves                    0/6    0 %   < 20 %  ok\n"
-        "forbidden things kept out      3/3  100 %  ≥ 100 %  ok\n"
+        "forbidden things not saved     3/3  100 %  ≥ 100 %  ok\n"
     )
     [talk] = shown.err.splitlines()
     assert talk.startswith("31 conversations with m in ")
@@ -131,16 +131,16 @@ decisions saved                0/1    0 %  ≥ 70 %  missed
 false saves                    1/1  100 %  < 20 %  missed
 
 ✗ from-vim-to-helix (preference)
-  expected no block to say "Editor: Vim" any more
-    there is Editor: Vim
+  expected: "Editor: Vim" in no block
+    found: Editor: Vim
 
 ✗ customers-python (decision)
-  expected system_rules to say "3.9"
-    there is nothing
+  expected: "3.9" in system_rules
+    found: nothing
 
 ✗ a-typo (trivia)
-  expected nothing to be saved
-    there is Editor: Helix
+  expected: nothing saved
+    found: Editor: Helix
 """
     assert shown.out == expected
 
@@ -178,14 +178,14 @@ def test_a_model_that_never_stops_calling_is_stopped(
     shown = evaluate(read, "--only", "a-typo", *more)
     assert len(evaluate.asked) == asked, "the last one without tools"
     assert shown.code == 0, "nothing was saved"
-    assert shown.err.splitlines()[1] == "! a turn did not end by itself: a-typo"
+    assert shown.err.splitlines()[1] == "! the model did not finish a turn: a-typo"
 
 
 def test_what_is_no_kind_and_no_name_is_named(evaluate: Evaluate) -> None:
     wrong = evaluate([Say("ok")], "--only", "trivai")
     assert (wrong.code, wrong.err) == (
         2,
-        "error: there is no conversation and no kind 'trivai'\nhint: did you mean trivia?\n",
+        "error: 'trivai' is neither a conversation nor a kind\nhint: did you mean trivia?\n",
     )
 
 

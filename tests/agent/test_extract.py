@@ -57,7 +57,7 @@ def test_a_model_finds_them(use: Use, memfs: Run, place: Place) -> None:
     assert "!" not in shown.err
     assert statements(place) == ["Alice works at Acme", "The shop uses Postgres"]
     assert "[1] user:\\n> Since last week I am at Acme" in str(asked[0].body["messages"])
-    assert "not the JSON that was asked for" in str(asked[1].body["messages"])
+    assert "not the requested JSON" in str(asked[1].body["messages"])
     mine = next(f for f in fact_store.list_facts(place) if f.category == "identity")
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
     shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")
@@ -71,7 +71,7 @@ def test_rules_do_it_where_the_model_fails(use: Use, memfs: Run, place: Place) -
     say(place, "s1", *TALK)
     use([Raw(400, '{"error": {"message": "no"}}')], BY_MODEL)
     shown = memfs("facts", "extract")
-    assert "! by rules alone where the model could not be asked:" in shown.err
+    assert "! some facts were found by rules alone, without the model:" in shown.err
     assert statements(place) == ["Never deploy on Fridays"]
 
 

@@ -9,7 +9,7 @@ from tests.agent.conftest import Use
 from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
-TIDY = "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
+TIDY = "'human' has no duplicate lines; for more, set a model (llm in your configuration)\n"
 
 
 def clutter(memfs: Run) -> None:
@@ -40,9 +40,9 @@ def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
     )
     prompt = str(asked[0].body["messages"])
     assert all(line in prompt for line in (*cluttered, "At most 5,000 characters"))
-    assert "written by" not in memfs("rethink", "human", "--apply").err
+    assert "proposed by" not in memfs("rethink", "human", "--apply").err
     assert blocks.get(place, "human").value == tidy
-    assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
+    assert memfs("rethink", "human").err == "'human' is already tidy\n"
 
 
 def test_rules_propose_and_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
@@ -52,7 +52,7 @@ def test_rules_propose_and_what_is_applied_is_an_edit(memfs: Run, place: Place) 
         "--- a/human\n+++ b/human\n@@ -2,4 +2,3 @@\n Editor: vim\n editor: helix\n"
         " Lives in Rome\n-Lives in Rome.\n"
     )
-    assert shown.err == "written by rules, no model; memfs rethink human --apply writes it\n"
+    assert shown.err == "proposed by rules, no model; to save it: memfs rethink human --apply\n"
     assert "Rome." in blocks.get(place, "human").value
     shown = memfs("rethink", "human", "--apply")
     assert "✓ user:human version 3: rethink, 51 of 5,000 characters" in shown.err
@@ -70,7 +70,7 @@ def test_a_model_that_fails_is_done_without_and_rules_are_not_applied_in_its_pla
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
-    assert "written by rules, no model" in shown.err
+    assert "proposed by rules, no model" in shown.err
     assert memfs("rethink", "human", "--apply").code == 1
     assert "Rome." in blocks.get(place, "human").value
     assert memfs("rethink", "human", "--apply", "--no-model").code == 0

@@ -183,8 +183,7 @@ def test_a_proposal_is_dropped(use: Use, place: Place, memfs: Run) -> None:
     assert blocks.get(place, "human").value == ""
     assert memfs("review", "accept", "").code == 1
     assert (
-        memfs("review", "reflect").err.splitlines()[0]
-        == "error: there is no session that was not looked at"
+        memfs("review", "reflect").err.splitlines()[0] == "error: there is no new session to review"
     )
 
 
@@ -203,7 +202,7 @@ def test_where_it_is_allowed_it_is_taken_at_once(
     config.write_text(config.read_text().replace("mode: background", "apply: true"))
     heard(place)
     shown = memfs("review", "reflect")
-    assert "✓ taken: 2 blocks, 1 passage" in shown.err
+    assert "✓ accepted: 2 blocks, 1 passage" in shown.err
     assert blocks.get(place, "human").value == "Name: Alice"
 
 
@@ -262,7 +261,7 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     memfs("delete", "system_rules")
     shown = memfs("review", "accept", proposals.list_pending(place.home)[0].id)
     assert shown.code == 1
-    assert "error: 'system_rules' was deleted or renamed since" in shown.err
+    assert "error: 'system_rules' was deleted or renamed after the proposal was made" in shown.err
     assert proposals.list_pending(place.home)
     assert blocks.get(place, "human").value == ""
 

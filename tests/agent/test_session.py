@@ -58,8 +58,8 @@ def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
     shown = talk([Say("", (Tool("nothing", {}),))], "Hi", more=", max_retries: 2")
     assert shown.code == 1
     assert (
-        "error: the model's calls failed 3 times in a row; the last: error: there is no tool"
-        in shown.err
+        "error: the model's tool calls failed 3 times in a row; the last result: error: there is no "
+        "tool" in shown.err
     )
 
 
@@ -67,9 +67,9 @@ def test_a_run_costs_no_more_than_it_may(talk: Talk, home: Path, memfs: Run) -> 
     again = Say("", (Tool("memory_status", {"request_heartbeat": True}),))
     shown = talk([again], "Hi", more=", calls_per_run: 2")
     assert shown.code == 1
-    assert "error: the model is not asked any more this run: 2 of 2 calls are used" in shown.err
+    assert "error: the model's limit for this run is reached: 2 of 2 calls are used" in shown.err
     shown = talk([again], "Hi", more=", tokens_per_day: 200")
-    assert "this day: 220 of 200 tokens are used" in shown.err
+    assert "this day is reached: 220 of 200 tokens are used" in shown.err
 
 
 def test_nothing_is_asked_where_nothing_is_configured(memfs: Run, place: Place) -> None:

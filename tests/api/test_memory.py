@@ -51,7 +51,7 @@ def test_the_operations_have_reasons() -> None:
 
 def test_a_refusal_is_an_error_with_a_hint() -> None:
     memory = memfs.open()
-    with pytest.raises(memfs.MemfsError, match="'Zed' is not in it") as caught:
+    with pytest.raises(memfs.MemfsError, match="'Zed' is not in the block") as caught:
         memory.replace("human", "Zed", "X")
     assert caught.value.hint
     with pytest.raises(memfs.MemfsError):

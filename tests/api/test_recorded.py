@@ -97,7 +97,7 @@ def test_files_of_other_tools_are_imported(memory: memfs.Memory, repo: Path) -> 
 def test_an_export_holds_no_secret(memory: memfs.Memory, repo: Path, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     (repo / ".agent-memory/blocks/api.md").write_text(f"token {token}\n")
-    with pytest.raises(memfs.RejectedError, match=r"a secret would be in it \(blocks/api.md:1\)"):
+    with pytest.raises(memfs.RejectedError, match=r"contains a secret \(blocks/api.md:1\)"):
         memory.export(tmp_path / "memory.zip")
     assert memory.export(tmp_path / "memory.zip", anyway=True).secrets
 

@@ -23,10 +23,10 @@ def test_they_are_listed_by_tag_and_shown(memfs: Run, ident: str) -> None:
     assert listed[1].startswith(ident[-8:])
     assert listed[1].endswith("We chose Postgres. #db")
     assert len(json.loads(memfs("archive", "list", "--json").out)) == 2
-    assert memfs("archive", "list", "-n", "1").err == "1 of 2; -n 0 shows all\n"
+    assert memfs("archive", "list", "-n", "1").err == "1 of 2 passages; -n 0 shows all\n"
     assert memfs("archive", "show", ident[-8:]).out == "We chose Postgres.\n"
     assert memfs("archive", "show", "zz").err == (
-        "error: there is no passage with the id zz\nhint: memfs archive list shows them\n"
+        "error: there is no passage with the id zz\nhint: list the ids: memfs archive list\n"
     )
 
 
@@ -37,10 +37,13 @@ def test_one_is_changed_and_keeps_its_id(memfs: Run, ident: str) -> None:
     assert (found["text"], found["importance"], found["tags"]) == (
         "We chose Postgres 17.", 7, ["db"],
     )  # fmt: skip
-    assert memfs("archive", "edit", ident, "-i", "7").err == f"✓ {ident} is as it was\n"
+    assert memfs("archive", "edit", ident, "-i", "7").err == f"✓ {ident} is unchanged\n"
     other = json.loads(memfs("archive", "add", "Another.", "--json").out)["id"]
     twin = memfs("archive", "edit", other, "--set", "we chose  postgres 17.")
-    assert (twin.code, twin.err.splitlines()[0]) == (1, f"error: the passage {ident} says the same")
+    assert (twin.code, twin.err.splitlines()[0]) == (
+        1,
+        f"error: the passage {ident} already has this text",
+    )
     assert memfs("archive", "edit", ident, "--set", "key: ghp_" + "a1B2" * 9).code == 1
 
 
@@ -77,7 +80,7 @@ def test_without_a_projects_store_it_says_where_it_writes(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    told = "this goes into your own store, ~/.agent-memory: there is no project store here\n"
+    told = "writing into your own store, ~/.agent-memory: there is no project store here\n"
     assert memfs("archive", "add", "A passage.").err.startswith(told)
     assert memfs("create", "notes").err.startswith(told)
     assert not memfs("archive", "add", "Another.", "--user").err.startswith(told)

@@ -51,9 +51,7 @@ def test_a_full_disk(
     result = harness.run(str(repo), [step], Fault(FULL, 1))
     assert (result.status, result.error) == (harness.DONE, "")
     shown = capfd.readouterr().err
-    told = (
-        rf"error: the disk is full: {repo}/\S+ cannot be written\nhint: make room on it, {AGAIN}\n"
-    )
+    told = rf"error: the disk is full: {repo}/\S+ cannot be written\nhint: free space on the disk, {AGAIN}\n"
     assert re.fullmatch(told, shown), shown
     assert not [*repo.rglob(".*.tmp")]
     assert main.main() == 0, "there is room again"
@@ -97,13 +95,13 @@ def test_a_folder_that_may_not_be_written(
         for words in (["search", "gophers"], ["ingest", said], ["create", "x", "y"]):
             done = memfs(*words)
             assert done.code == 1
-            told = rf"error: you may not use {local}/\S+\nhint: see .*: ls -la {local}; {AGAIN}\n"
+            told = rf"error: you have no permission to use {local}/\S+\nhint: check .*: ls -la {local}; {AGAIN}\n"
             assert re.fullmatch(told, done.err), done.err
         found = memfs("doctor")
         assert found.code == 1
-        assert f"✗ {local} cannot be written by you\n" in found.out
+        assert f"✗ you cannot write to {local}\n" in found.out
         context = memfs("recall", "gophers")
-        assert f"you may not use {local}/index.lock" in context.err
+        assert f"you have no permission to use {local}/index.lock" in context.err
     finally:
         local.chmod(0o700)
 
@@ -143,7 +141,7 @@ def test_streams_that_are_closed_or_full(repo: Path, words: str, streams: str, c
     done = subprocess.run(
         ["sh", "-c", script, sys.executable], cwd=repo, capture_output=True, text=True, check=False
     )
-    told = f"error: the disk is full: a file cannot be written\nhint: make room on it, {AGAIN}\n"
+    told = f"error: the disk is full: a file cannot be written\nhint: free space on the disk, {AGAIN}\n"
     assert (done.returncode, done.stderr) == (code, told if code == 1 else "")
 
 

@@ -32,11 +32,11 @@ def test_it_is_listed_without_being_shown(memfs: Run, path: Path, repo: Path) ->
         ["git", "-C", str(repo), "log", "--format=%H"], capture_output=True, check=True, text=True
     ).stdout.strip()
     assert found.err == (
-        "→ rotate them, then: memfs doctor --secrets --purge\n"
+        "→ rotate these secrets, then run: memfs doctor --secrets --purge\n"
         f"! git: commit {commit[:10]} .agent-memory/archive/2026-05/p1.md github-token "
         "ghp… (40 characters)\n"
-        "  git and every clone still have them: rotate the secrets; git filter-repo can remove "
-        "them\n"
+        "  git and every clone still have these secrets: rotate them; git filter-repo can "
+        "remove them from the history\n"
     )
     listed = json.loads(memfs("doctor", "--secrets", "--json").out)
     assert [each["line"] for each in listed["found"]] == [3]
@@ -47,11 +47,11 @@ def test_it_is_listed_without_being_shown(memfs: Run, path: Path, repo: Path) ->
 def test_it_is_redacted_only_with_a_yes(memfs: Run, path: Path) -> None:
     refused = memfs("doctor", "--secrets", "--purge")
     assert refused.code == 1
-    assert refused.err.endswith("hint: memfs doctor --secrets --purge --yes\n")
+    assert refused.err.endswith("hint: run memfs doctor --secrets --purge --yes\n")
     assert SECRET in path.read_text()
     done = memfs("doctor", "--secrets", "--purge", "--yes")
     assert done.code == 0
-    assert done.err.startswith("✓ 1 place redacted; rotate these secrets all the same\n! git: ")
+    assert done.err.startswith("✓ 1 place redacted; rotate these secrets anyway\n! git: ")
     assert path.read_text() == "---\n---\nthe token is [redacted:github-token]\n"
     again = memfs("doctor", "--secrets", "--purge")
     assert (again.code, again.out) == (0, "")
@@ -65,7 +65,7 @@ def test_the_assistants_own_transcripts_are_said_to_be_out_of_reach(
     folder.mkdir(parents=True)
     (folder / "a.jsonl").write_text("{}\n")
     said = memfs("doctor", "--secrets").err
-    assert f"! not looked through: the assistant's own transcripts in {folder}\n" in said
+    assert f"! not searched: the assistant's own transcripts in {folder}\n" in said
 
 
 @pytest.mark.usefixtures("place")

@@ -36,7 +36,7 @@ def test_memory_moves_from_one_project_to_another(
     assert memfs("export", path) == (
         1,
         "",
-        f"error: {path} exists already\nhint: --force writes over it\n",
+        f"error: {path} exists already\nhint: add --force to overwrite it\n",
     )
     monkeypatch.chdir(elsewhere)
     dry = memfs("import", path, "--dry-run")
@@ -62,10 +62,10 @@ def test_memory_moves_from_one_project_to_another(
     )
     ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert done.err == (
-        "  its config.yaml is not imported: your settings stay\n"
+        "  not imported: config.yaml of the export; your settings stay\n"
         "✓ 1 block, 1 passage added, 2 here already\n"
-        "  look at it: memfs show, memfs log; memfs undo LABEL takes a block back\n"
-        f"  memfs import --undo {ident} takes all of it back\n"
+        "  check it: memfs show, memfs log; undo one block: memfs undo LABEL\n"
+        f"  undo the whole import: memfs import --undo {ident}\n"
     )
     again = memfs("import", path, "--json")
     assert {item["outcome"] for item in json.loads(again.out)["items"]} == {"same"}
@@ -87,8 +87,8 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
         "",
         (
             "! blocks/api.md:1 github-token ghp… (40 characters)\n"
-            "error: cannot export: 1 secret would be in it\n"
-            "hint: memfs doctor --secrets --purge takes them out; --with-secrets exports them, too\n"
+            "error: cannot export: the memory contains 1 secret\n"
+            "hint: remove secrets with memfs doctor --secrets --purge, or add --with-secrets\n"
         ),
     )
     assert memfs("export", path, "--with-secrets").code == 0
@@ -103,7 +103,7 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
 
 def test_an_export_that_git_would_take_is_pointed_out(memfs: Run, place: Place) -> None:
     assert "git does not ignore" not in memfs("export", "m.zip").err
-    assert "git does not ignore that file" in memfs("export", "m.zip", "--all", "--force").err
+    assert "git does not ignore this file" in memfs("export", "m.zip", "--all", "--force").err
 
 
 def test_what_was_no_export_is_said(memfs: Run, place: Place, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_was_no_export_is_said(memfs: Run, place: Place, tmp_path: Path) ->
     path.write_text("no zip")
     assert memfs("import", str(path)).code == 1
     assert memfs("import", str(path)).err.endswith(
-        "hint: memfs import --help, and docs/importers.md, name what is read\n"
+        "hint: see memfs import --help and docs/importers.md for the files that can be imported\n"
     )
 
 
@@ -168,9 +168,12 @@ def test_memory_moves_to_another_tool_and_back(
     head, *others = done.err.splitlines()
     assert head.startswith(f"✓ 3 blocks, 1 passage for letta: {path}, ")
     beside = tmp_path / "m.archival.json"
-    assert others == [f"  the passages: {beside}", "  letta has no place for 3 edits"]
+    assert others == [
+        f"  the passages: {beside}",
+        "  not exported, because the letta format cannot contain it: 3 edits",
+    ]
     refused = memfs("export", "--to", "letta", "-")
-    assert refused.err.startswith("error: --to writes files, not to stdout")
+    assert refused.err.startswith("error: --to cannot write to stdout")
     monkeypatch.chdir(elsewhere)
     assert memfs("import", str(path)).code == 0
     assert memfs("import", str(beside)).code == 0
@@ -189,15 +192,15 @@ def make_database(path: Path) -> bytes:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("whole.db", "it is a database of no tool that memfs knows (tables: things)"),
+        ("whole.db", "it is a database of a tool that memfs does not know (tables: things)"),
         ("cut.db", "it is a damaged database"),
         ("cut.zip", "it is a damaged archive"),
-        ("cut.json", "it is JSON that is cut short or damaged"),
-        ("cut.jsonl", "it is JSON of no tool that memfs knows"),
-        ("other.json", "it is JSON of no tool that memfs knows"),
-        ("list.json", "it is JSON of no tool that memfs knows"),
+        ("cut.json", "it is damaged JSON"),
+        ("cut.jsonl", "it is JSON of a tool that memfs does not know"),
+        ("other.json", "it is JSON of a tool that memfs does not know"),
+        ("list.json", "it is JSON of a tool that memfs does not know"),
         ("empty.zip", "it is empty"),
-        ("noise.bin", "it is no file of memfs or of a tool that memfs knows"),
+        ("noise.bin", "it is neither an export of memfs nor a file of a tool that memfs knows"),
     ],
 )
 def test_what_cannot_be_imported_is_named_as_what_it_is(

@@ -41,7 +41,7 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
     assert drawn.read_text().startswith("<svg ")
     nothing = memfs("graph", "zwei")
     assert nothing.code == 1
-    assert "there is no session and no topic 'zwei'" in nothing.err
+    assert "there is no session or topic 'zwei'" in nothing.err
 
 
 def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -> None:
@@ -52,7 +52,10 @@ def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -
     assert (
         memfs("graph", "--path", "message:1", "--depth", "1").out == "message:1 follows message:2\n"
     )
-    assert memfs("graph", "--path", "topic:none").err == "nothing leads on from topic:none\n"
+    assert (
+        memfs("graph", "--path", "topic:none").err
+        == "topic:none is followed by nothing in the graph\n"
+    )
 
 
 def test_what_cannot_be_asked_together(memfs: Run, place: Place) -> None:
@@ -71,4 +74,4 @@ def test_outcomes(memfs: Run, place: Place) -> None:
     assert (done.code, done.err) == (0, "\u2713 worked: session on, turn 1\n")
     assert memfs("session", "outcome", "one", "maybe").code == 2
     missing = memfs("session", "outcome", "none", "worked")
-    assert (missing.code, missing.err.splitlines()[0]) == (1, "error: there is no session none")
+    assert (missing.code, missing.err.splitlines()[0]) == (1, "error: no session has the id none")

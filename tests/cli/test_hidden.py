@@ -53,7 +53,7 @@ def test_no_pager_opens_on_a_dumb_terminal_and_what_is_not_given_is_said(
     assert "PAGED" in type_into(show, "", Path.cwd(), {**terminal, "TERM": "xterm"})[1]
     _, shown = type_into(show, "", Path.cwd(), {**terminal, "TERM": "dumb"})
     assert "PAGED" not in shown
-    untold = "! nothing of this project's memory is given to assistants yet: memfs trust"
+    untold = "! assistants do not get this project's memory yet: run memfs trust"
     assert untold in shown
     assert memfs("install", "claude").err.splitlines()[-1] == untold
 

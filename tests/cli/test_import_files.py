@@ -31,8 +31,8 @@ def test_what_is_there_is_listed_and_nothing_is_written(
         done.out
         == f"""\
 FILE             CHARACTERS  BECOMES
-CLAUDE.md             6,705  6 passages; does not follow @docs/style.md
-CLAUDE.local.md              - private: --user takes it into your own store
+CLAUDE.md             6,705  6 passages; without @docs/style.md
+CLAUDE.local.md              - private: add --user to import it into your own store
 AGENTS.md                 9  block agents
 .cursor/rules/
   forms.mdc                  - refused
@@ -44,9 +44,9 @@ AGENTS.md                 9  block agents
         0,
         f"""\
 ! cannot import .cursor/rules/forms.mdc: line 1 looks like a secret (github-token)
-! some are not in the project, but its store is committed: --user: into yours
+! some files are not from the project, but its store is committed: import them with --user
 → memfs import . {found}
-  takes all of it, --dry-run shows it first; or name files
+  imports all of them; add --dry-run to see it first, or name single files
 """,
     )
     (repo / "src").mkdir()
@@ -64,12 +64,12 @@ def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
     assert (done.code, done.err) == (
         0,
         f"""\
-! some are not in the project, but its store is committed: --user: into yours
+! some files are not from the project, but its store is committed: import them with --user
 ! claude-memory/debugging: runs a command (lines 2, 8)
 ✓ 2 blocks added, 0 here already
-  not pinned: most tools read their files by themselves; memfs edit LABEL --pin
-  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back
-  memfs import --undo {ident} takes all of it back
+  blocks are not pinned: most tools read their own files; pin: memfs edit LABEL --pin
+  check it: memfs show LABEL, memfs search; undo one block: memfs undo LABEL
+  undo the whole import: memfs import --undo {ident}
 """,
     )
     assert memfs("show", "agents").out == "Use pnpm.\n"
@@ -108,7 +108,7 @@ def test_of_a_folder_with_many_files_the_first_are_listed(
     for number in range(20):
         put(repo, f"memory-bank/topic{number:02}.md", f"Topic {number}.\n")
     out = memfs("import", "memory-bank").out
-    assert memfs("import").err == "✓ all of it is here already\n"
+    assert memfs("import").err == "✓ everything is imported already\n"
     assert out.count("block memory-bank/topic") == 12
     assert out.endswith("  … 8 more\n")
 
@@ -117,10 +117,12 @@ def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo
     assert memfs("import") == (
         0,
         "",
-        "✓ no memory of other tools is here; memfs import --help lists the places\n",
+        "✓ found no memory of other tools; memfs import --help lists the places searched\n",
     )
     put(repo, "AGENTS.md", "Use pnpm.\n")
     both = memfs("import", "m.zip", "AGENTS.md")
     assert both.code == 2
-    assert both.err.startswith("error: m.zip would be an export, and one is imported alone\n")
+    assert both.err.startswith(
+        "error: m.zip is read as an export, which cannot be imported with other paths\n"
+    )
     assert memfs("import", "m.zip", "--pin").code == 2

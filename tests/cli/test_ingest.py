@@ -38,7 +38,7 @@ def full(
 ALL = """\
 ! 9 new messages in 3 sessions, from 4 files
   ~/shop: 6 new messages in 2 sessions
-  ~/.agent-memory: 3 new messages in 1 session (of folders without a store)
+  ~/.agent-memory: 3 new messages in 1 session (sessions of folders without a store)
   2 malformed lines skipped
   1 file skipped: not a transcript of a known assistant
     ~/.claude/projects/{slug}/notes.jsonl
@@ -46,7 +46,7 @@ ALL = """\
 AGAIN = """\
 ! 0 new messages in 0 sessions, from 4 files
   ~/shop: 0 new messages in 0 sessions
-  ~/.agent-memory: 0 new messages in 0 sessions (of folders without a store)
+  ~/.agent-memory: 0 new messages in 0 sessions (sessions of folders without a store)
   1 file skipped: not a transcript of a known assistant
     ~/.claude/projects/{slug}/notes.jsonl
 """
@@ -77,7 +77,7 @@ def test_everything_where_no_store_is(repo: Path, home: Path, memfs: Run) -> Non
         "",
         (
             "! 0 new messages in 0 sessions, from 1 file\n"
-            "  1 session left out: their folder has no store; run there: memfs init\n"
+            "  1 session left out: their folder has no store; run memfs init in that folder\n"
             f"    {repo}\n"
         ),
     )
@@ -95,20 +95,23 @@ def test_a_store_that_cannot_be_written_is_an_error_at_the_end(
         shown = memfs("ingest", "--all")
     assert shown.code == 1
     assert shown.err.splitlines()[1] == f"  {repo}: 0 new messages in 0 sessions"
-    assert shown.err.splitlines()[2].startswith("error: not all of it: the store is locked by")
+    assert shown.err.splitlines()[2].startswith(
+        "error: not all sessions were read: the store is locked by"
+    )
 
 
 def test_all_takes_no_paths(repo: Path, memfs: Run) -> None:
     shown = memfs("ingest", "--all", str(repo))
     assert (shown.code, shown.out) == (2, "")
     assert shown.err.startswith(
-        "error: --all reads the sessions of assistants, and takes no PATHS\nhint: "
+        "error: --all cannot be combined with PATHS\nhint: run memfs ingest PATHS"
     )
 
 
 def test_nothing_to_read(place: Place, repo: Path, memfs: Run, tmp_path: Path) -> None:
     assert memfs("ingest").err == (
-        f"There are no transcripts of {repo}.\nTo read those of all projects: memfs ingest --all\n"
+        f"There are no transcripts of {repo}.\n"
+        "To read the transcripts of all projects, run: memfs ingest --all\n"
     )
     assert (
         memfs("ingest", "--all").err == "There are no transcripts of assistants on this machine.\n"
@@ -133,9 +136,7 @@ def test_a_compressed_transcript_is_named_with_what_to_do(
     shown = memfs("ingest", *(named.get(word, word) for word in words))
     assert place
     assert shown.err.startswith("! 0 new messages in 0 sessions, from 1 file\n")
-    assert (
-        "1 file skipped: compressed; zstd -d unpacks a copy, which memfs ingest FILE" in shown.err
-    )
+    assert "1 file skipped: compressed: unpack a copy with zstd -d, then run" in shown.err
     assert path.name in shown.err
 
 
@@ -144,10 +145,10 @@ def test_a_dry_run_names_what_would_be_read(full: Path, home: Path, memfs: Run) 
     for number in range(7):
         hold(home, full, f"s{number}", 1)
     lines = memfs("ingest", "--dry-run", "--all").err.splitlines()
-    assert lines[0] == "~/shop/.agent-memory: new messages of 9 files would be read"
+    assert lines[0] == "~/shop/.agent-memory: new messages from 9 files would be read"
     assert f"    ~/.claude/projects/{slug}/a.jsonl" in lines
-    assert "    … and 4 more; --json names all" in lines
-    assert "~/.agent-memory: new messages of 1 file would be read" in lines
+    assert "    … and 4 more; --json lists all" in lines
+    assert "~/.agent-memory: new messages from 1 file would be read" in lines
     folder = str(home / ".claude/projects")
     [found] = json.loads(memfs("ingest", "--dry-run", "--json", folder).out)
     assert found["store"] == f"{full}/.agent-memory"

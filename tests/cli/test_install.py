@@ -16,7 +16,10 @@ from tests.terminal import type_into
 pytestmark = pytest.mark.usefixtures("place")
 MEMFS = [sys.executable, "-m", "memfs"]
 
-STEP = "Start a new session now. memfs status shows its cost, memfs last what it was given."
+STEP = (
+    "Start a new session now. memfs status shows the cost in tokens, memfs last the texts that "
+    "prompts brought."
+)
 
 
 def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
@@ -39,7 +42,9 @@ def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     assert memfs("uninstall").err.splitlines() == [
         f"✓ Claude Code: {path} removed" for path in files
     ]
-    assert memfs("uninstall").err == "✓ memfs is not installed there\n"
+    assert (
+        memfs("uninstall").err == "✓ nothing to remove: memfs is not installed in these settings\n"
+    )
     refused = memfs("install")
     assert refused.code == 1
     assert "no assistant was found" in refused.err
@@ -53,18 +58,18 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
 ) -> None:
     assert memfs("install", "gemini").err.splitlines() == [
         f"✓ Gemini CLI: {home}/.gemini/settings.json created",
-        "  That is for all your projects; memfs uninstall gemini --user takes it out.",
+        "  This applies to all your projects. To undo it: memfs uninstall gemini --user",
         STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
-        "✓ memfs is not installed there",
+        "✓ nothing to remove: memfs is not installed in these settings",
         f"Gemini CLI is wired in {home}/.gemini/settings.json: memfs uninstall gemini --user",
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
     refused = memfs("install", "gemini", "--local")
-    assert "Gemini CLI has no settings of your own in a project" in refused.err
+    assert "Gemini CLI has no personal settings for one project" in refused.err
     twice = memfs("install", "gemini", "--project")
-    assert "to take those out: memfs uninstall gemini --user" in twice.err
+    assert "remove those hooks first: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0
     assert not (home / ".gemini").exists()
     assert not (repo / ".gemini").exists()
@@ -74,7 +79,7 @@ def test_one_scope_at_a_time(memfs: Run) -> None:
     for command in ("install", "uninstall"):
         refused = memfs(command, "claude", "--local", "--project")
         assert refused.code == 2
-        assert "--local and --project exclude each other" in refused.err
+        assert "use --local or --project, not both" in refused.err
 
 
 def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo: Path) -> None:
@@ -84,7 +89,7 @@ def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo
     assert shown == [f"Claude Code: {path} would be created; {why}" for path in files]
     assert memfs("install", "claude", "--project").err.splitlines() == [
         *[
-            f"{path} is not ignored by git: a commit shares it with all who work here"
+            f"{path} is not ignored by git: a commit shares it with everyone on the project"
             for path in files
         ],
         *[f"✓ Claude Code: {path} created" for path in files],
@@ -99,7 +104,7 @@ def test_a_person_is_asked_before_a_commit_would_share_it(repo: Path) -> None:
     words = [*MEMFS, "install", "claude", "--project"]
     code, shown = type_into(words, "n\n", repo, os.environ)
     assert code == 0
-    assert "Write that? [Y/n]: nothing was written\n" in shown
+    assert "Write these settings? [Y/n]: no settings were written\n" in shown
     assert not (repo / ".mcp.json").exists()
     assert "created" in type_into(words, "\n", repo, os.environ)[1]
     assert (repo / ".mcp.json").exists()
@@ -132,7 +137,7 @@ def test_init_yes_wires_as_install_does(memfs: Run, repo: Path, home: Path) -> N
     lines = memfs("init", "-y").err.splitlines()
     assert f"✓ Claude Code: {repo}/.claude/settings.local.json created" in lines
     assert f"✓ Codex: {home}/.codex/hooks.json created" in lines
-    assert "  That is for all your projects; memfs uninstall codex --user takes it out." in lines
+    assert "  This applies to all your projects. To undo it: memfs uninstall codex --user" in lines
     assert not (repo / ".claude/settings.json").exists()
     assert not (repo / ".codex").exists()
 
@@ -141,8 +146,8 @@ def test_init_asks_for_what_is_not_for_this_project_alone(repo: Path, home: Path
     for name in (".claude", ".codex"):
         (home / name).mkdir()
     _, shown = type_into([*MEMFS, "init"], "n\nn\n", repo, os.environ)
-    assert "Wire Claude Code to it? [Y/n]" in shown
-    assert "Wire Codex to it, for all your projects? [Y/n]" in shown
+    assert "Wire Claude Code to memfs? [Y/n]" in shown
+    assert "Wire Codex to memfs, for all your projects? [Y/n]" in shown
     assert not (home / ".codex/hooks.json").exists()
 
 
@@ -152,8 +157,8 @@ def test_the_plugin_is_named_where_nothing_else_is(memfs: Run, place: Place, hom
     settings = home / ".claude/settings.json"
     settings.write_text('{"enabledPlugins": {"memfs@memfs": true}}')
     assert memfs("uninstall", "claude").err.splitlines() == [
-        "✓ memfs is not installed there",
-        f"Claude Code has the memfs plugin, enabled in {settings}: uninstall that there",
+        "✓ nothing to remove: memfs is not installed in these settings",
+        f"Claude Code has the memfs plugin, enabled in {settings}: uninstall it in Claude Code",
     ]
 
 
@@ -162,7 +167,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs: Run, place: Place, repo: Path, home: Path, choice: str
 ) -> None:
     (home / ".claude").mkdir()
-    assert "Claude Code    has a memory of its own in" in memfs("status").out
+    assert "Claude Code    has its own memory in" in memfs("status").out
     path = repo / ".claude/settings.local.json"
     path.parent.mkdir()
     before = '{\n  "model": "opus",\n  "env": {}\n}'
@@ -174,7 +179,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     assert wanted.items() <= json.loads(path.read_text()).items()
     assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
     assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
-    assert "has a memory of its own" not in memfs("status").out
+    assert "to turn it off" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
     memfs("uninstall", "claude")
@@ -187,7 +192,10 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs("install", "claude", "--own-memory", choice)
     memfs("install", "claude", "--own-memory", other)
     assert not wanted.items() & json.loads(path.read_text()).items()
-    assert "stays beside this one" in memfs("install", "claude", "--own-memory", "keep").err
+    assert (
+        "Claude Code also keeps its own memory"
+        in memfs("install", "claude", "--own-memory", "keep").err
+    )
     assert not {*OWN_MEMORY} & json.loads(path.read_text()).keys()
     path.write_text(path.read_text().replace("{", '{"autoMemoryEnabled": false,', 1))
     memfs("uninstall", "claude")  # what a person switched after that stays
@@ -198,7 +206,7 @@ def test_a_person_is_asked_what_becomes_of_an_own_memory(repo: Path, home: Path)
     (home / ".claude").mkdir()
     code, shown = type_into([*MEMFS, "install", "claude"], "off\n", repo, os.environ)
     assert code == 0
-    assert "Claude Code has a memory of its own" in shown
+    assert "Claude Code also has its own memory" in shown
     assert '"autoMemoryEnabled": false' in (repo / ".claude/settings.local.json").read_text()
 
 
@@ -233,9 +241,9 @@ def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other
     assert memfs("status").code == 0
     refused = memfs("install", "claude", "--local")
     assert refused.code == 1
-    assert refused.err.startswith(f"error: {path} is a link that leads to itself\n")
+    assert refused.err.startswith(f"error: {path} is a link to itself\n")
     assert memfs("install", "claude", "--user").code == 0
     assert (home / ".claude/settings.json").exists()
     doctor = memfs("doctor")
-    assert f"! {path} is a link that leads to itself: Claude Code cannot read it" in doctor.out
+    assert f"! {path} is a link to itself: Claude Code cannot read it" in doctor.out
     assert path.is_symlink()

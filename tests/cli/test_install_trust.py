@@ -14,7 +14,7 @@ def test_install_trusts_them_when_it_is_told_to(
 ) -> None:
     codex = fake_codex.put(tmp_path, monkeypatch)
     assert place.project
-    assert "memfs install codex --trust, or /hooks" in memfs("install", "codex").err
+    assert "memfs install codex --trust, or use /hooks" in memfs("install", "codex").err
     assert codex.read_text() == "{}"
     *_, done, step = memfs("install", "codex", "--trust").err.splitlines()
     assert (done, step[:24]) == ("✓ Codex: 2 hooks trusted", "Start a new session now.")

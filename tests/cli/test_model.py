@@ -40,7 +40,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", str(mine)) == (
         0,
         "",
-        f"✓ embedding: {mine} in {path}; all documents have its vectors\n",
+        f"✓ embedding: {mine} in {path}; all documents are indexed with it\n",
     )
     assert memfs("model").out.splitlines()[:3] == [
         f"model      {mine} ({path})",
@@ -50,7 +50,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", "none") == (
         0,
         "",
-        f"✓ embedding: none in {path}; the vectors there were are removed\n",
+        f"✓ embedding: none in {path}; the old vectors are removed\n",
     )
     assert memfs("model").out == f"model      none ({path})\n"
     assert memfs("search", "oven").code == 0
@@ -58,8 +58,8 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
         1,
         "",
         (
-            f"error: embedding is off ({path}): there is no search by meaning\n"
-            "hint: leave --mode out to search by words; memfs model use bundled turns it on\n"
+            f"error: search by meaning is off ({path})\n"
+            "hint: leave --mode out to search by words, or turn it on: memfs model use bundled\n"
         ),
     )
 
@@ -80,7 +80,7 @@ def test_a_broken_one_is_told_in_a_line_and_words_find(
     assert memfs("search", "oven", "--mode", "text").err == ""
     shown = memfs("model")
     assert shown.code == 1
-    assert "there is no file model.safetensors" in shown.err
+    assert "the file model.safetensors is missing" in shown.err
 
 
 def test_how_far_a_new_one_is(
@@ -94,13 +94,14 @@ def test_how_far_a_new_one_is(
     Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {mine}\n")
     found = memfs("search", "oven")
     assert (
-        found.err == f"! searched by the former model until memfs ingest has made those of {mine}\n"
+        found.err
+        == f"! searched with the previous model until memfs ingest has indexed with {mine}\n"
     )
     assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()
     assert shown[4].startswith(f"index      0 % of 4 texts indexed ({mine}), ")
     assert shown[5] == (
-        f"meanwhile  {model_files.BUNDLED} is searched; memfs ingest makes the rest"
+        f"meanwhile  {model_files.BUNDLED} is used for searches; memfs ingest makes the missing vectors"
     )
     assert f"embedding      0 % of 4 texts indexed ({mine})" in memfs("status").out.splitlines()
     assert memfs("ingest").code == 0
@@ -112,12 +113,14 @@ def test_what_is_no_model_is_refused(memfs: Run) -> None:
         2,
         "",
         (
-            "error: 'gone' is no model: there is no such folder\n"
-            "hint: name bundled, none, a folder, or a model of the hub (owner/name)\n"
+            "error: 'gone' is not a model: there is no such folder\n"
+            "hint: use bundled, none, a folder, or a model of the hub (owner/name)\n"
         ),
     )
     assert memfs("model", "fetch") == (
         2,
         "",
-        ("error: which model?\nhint: name it: memfs model fetch minishlab/potion-base-8M\n"),
+        (
+            "error: which model?\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
+        ),
     )

@@ -56,7 +56,7 @@ def test_tools_refuse_with_the_reason(source: str, repo: Path) -> None:
     assert result.is_error
     assert result.text == (
         f"error: memory is turned off here: {source} says enabled: false\n"
-        "hint: only the user can turn it on again; continue without it"
+        "hint: continue without memory; only the user can turn it on again"
     )
 
 
@@ -75,7 +75,7 @@ def test_no_service_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not client.start_service()
     with pytest.raises(StoreError, match="memory is turned off") as caught:
         service.start()
-    assert caught.value.hint == f"{store_paths.user_root()}/config.yaml says enabled: false"
+    assert caught.value.hint == f"change {store_paths.user_root()}/config.yaml to turn memory on"
 
 
 def test_on_again_is_as_before(place: Place, repo: Path) -> None:

@@ -58,7 +58,7 @@ def test_where_nothing_was_given_the_nearest_is_named(
 ) -> None:
     assert asked("which colour has the backoff of the harbour lamps at night?") == ""
     done = memfs("last")
-    assert "prompt: (its session is not in recall yet)\n" in done.out
+    assert "prompt: (text unknown: its session is not in recall yet)\n" in done.out
     assert "given: nothing\n" in done.out
     assert re.search(
         r"\nclosest past exchange: 0\.\d\d, needed: 0\.42 \(0\.\d\d short\): ", done.out
@@ -128,14 +128,17 @@ def test_what_is_wrong_does_not_come_for_such_prompts_until_that_is_taken_back(
     assert "exponential" in asked(PROMPT)
     (item,) = recent_prompts.run(place, 1)[0].items
     done = memfs("last", "--wrong", item.id)
-    assert "dismissed for such prompts: 2026-04-01 session old\n" in done.err
+    assert "dismissed for similar prompts: 2026-04-01 session old\n" in done.err
     assert asked("the backoff of the payments client, how was it done?", "s2") == ""
     assert recent_prompts.run(place, 1)[0].about < 0.5, "it counts for nothing"
     assert "exponential" in asked("exponential or linear for the client's retries?", "s3")
     assert f"{item.id}  2026-04-01 session old" in memfs("last", "3").out
     assert memfs("last", "--dismissed").out.startswith(f"{item.id}  ")
     assert "payments" not in Path(place.home.local, "dismissed.jsonl").read_text()
-    assert f"{item.id} is brought again\n" in memfs("last", "--right", item.id).err
+    assert (
+        f"{item.id} can be brought for similar prompts again\n"
+        in memfs("last", "--right", item.id).err
+    )
     assert memfs("last", "--right", item.id).code == 1
     assert memfs("last", "--dismissed").out == ""
     assert "exponential" in asked(PROMPT, "s4")
@@ -218,7 +221,7 @@ def test_what_no_prompt_was_given_cannot_be_dismissed(place: Place, memfs: Run) 
     done = memfs("last", "--wrong", "0badcafe")
     assert (done.code, done.err) == (
         1,
-        "error: no prompt brought '0badcafe'\nhint: memfs last 20 shows ids\n",
+        "error: '0badcafe' was not recalled for any prompt\nhint: list the ids: memfs last 20\n",
     )
     assert memfs("last", "--wrong", "0badcafe", "--dismissed").code == 2
     assert not Path(place.home.local, "dismissed.jsonl").exists()

@@ -39,7 +39,7 @@ def pending(memfs: Run) -> dict[str, tuple[str, str]]:
 
 
 def test_a_start_tells_of_them_once(place: Place) -> None:
-    told = "memfs: 2 rules that you stated are in no block yet: memfs review"
+    told = "memfs: 2 rules you stated are not saved in a block yet: run memfs review"
     assert told in brief.start(place).notice.splitlines()
     assert told not in brief.start(place).notice
 
@@ -51,7 +51,7 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     why = "you stated it; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review accept ID, dismiss ID, or show ID" in done.err
+    assert "memfs review accept ID..., dismiss ID..., or show ID" in done.err
     assert RULE in memfs("review", "show", ident).out
 
 

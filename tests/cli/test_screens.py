@@ -79,7 +79,7 @@ VERSION  WHEN      WHO   BLOCK            WHAT    CHARS  WHY
     assert memfs("show", "remarks@-3") == (
         1,
         "",
-        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists them\n",
+        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists the versions\n",
     )
     assert memfs("restore", "remarks@-2").err == (
         "✓ project:remarks version 4: restore, 3 of 5,000 characters\n"
@@ -112,7 +112,7 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
         "service        not running: hooks and searches work without it",
-        "assistants     none is wired: memfs install",
+        "assistants     no assistant is wired: run memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
         "project  persona       ░░░░░░░░░░░░  3%        1  populated  active     dirty",
@@ -188,7 +188,8 @@ def test_sessions_are_found_whole(memfs: Run) -> None:
     assert len(told["sessions"][0]["hits"]) == 3
     assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "no hits\n"
     assert (
-        "there is no page 9: 1 session on 1" in memfs("search", "backoff", "--sessions", "-p9").err
+        "there is no page 9: 1 session on 1 page"
+        in memfs("search", "backoff", "--sessions", "-p9").err
     )
 
 
@@ -240,7 +241,7 @@ def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, edito
     path = Path(place.project.root, "blocks/odd.md")
     path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
     editor(":")
-    assert memfs("edit", "odd").err == "✓ odd is as it was\n"
+    assert memfs("edit", "odd").err == "✓ odd is unchanged\n"
     assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
 
 
@@ -272,13 +273,13 @@ def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
     (root / "blocks/NOTES.MD").write_text("x\n")
     found = memfs("doctor").out
     for text in (
-        "memfs is not 1",
+        "the line memfs: 1 is missing or wrong",
         "hooks.recall is '99x', expected off, auto or 3",
         "max_blocks is -1, expected 1 or more",
-        "project:odd: limit is -1, which is not used",
+        "project:odd: limit is -1, which is ignored",
         "project:odd: pinned is 'maybe'",
-        "deep.md is no block",
-        "NOTES.MD is no block",
+        "deep.md is not a block",
+        "NOTES.MD is not a block",
     ):
         assert text in found
 

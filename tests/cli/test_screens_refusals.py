@@ -17,15 +17,15 @@ def test_refusals(memfs: Run) -> None:
         1,
         "",
         (
-            "error: cannot replace in 'human': 'Zed' is not in it\n"
-            "hint: it must match exactly; look at the block with memfs show\n"
+            "error: cannot replace in 'human': 'Zed' is not in the block\n"
+            "hint: the text must match exactly; read the block with memfs show\n"
         ),
     )
     assert memfs("show", "human").out == "Name: Alice\n"
     refused = memfs("edit", "human", "--append", "x" * 5000)
     assert refused.code == 1
     assert refused.err.startswith(
-        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten it by 12"
+        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten the text by 12"
     )
     assert memfs("show", "humn") == (
         1,
@@ -51,7 +51,7 @@ def test_a_name_that_is_mistyped_is_guessed(memfs: Run, words: str, meant: str) 
 
 
 def test_a_label_that_is_not_as_it_was_typed_is_told(memfs: Run) -> None:
-    told = "! the label is a_b: labels have small letters, and _ for a space\n"
+    told = "! the label is a_b: labels have lower-case letters, and _ for a space\n"
     assert memfs("create", "A b", "x").err.startswith(told)
     assert memfs("rename", "a_b", "a_c").err.count("!") == 0
     assert memfs("rename", "a_c", "user:a b").err.startswith(told)
@@ -64,7 +64,7 @@ def test_a_search_without_a_project_store_says_where_it_looked(
     assert memfs("search", "zebra") == (
         0,
         "",
-        "no hits in your own store; there is no project store here (memfs init)\n",
+        "no hits in your own store; there is no project store here (memfs init creates one)\n",
     )
 
 
@@ -84,7 +84,7 @@ def test_the_command_named_for_a_line_that_says_otherwise(
 ) -> None:
     memfs("create", "user:persona", before)
     told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
-    command = told.rstrip("\n").rpartition("it is outdated: memfs ")[2]
+    command = told.rstrip("\n").rpartition("the line is outdated: memfs ")[2]
     split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
     done = memfs(*split.decode().split("\0")[:-1])
     assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
@@ -114,10 +114,10 @@ def test_usage_errors(memfs: Run) -> None:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ('[{"op": "shout"}]', "edit 1: op is 'shout', one of append, replace, remove"),
+        ('[{"op": "shout"}]', "edit 1: op is 'shout', expected append, replace, remove"),
         (
             '[{"op": "append", "label": "human", "txt": "x"}]',
-            "append has no 'txt', but label, text",
+            "append does not take 'txt', only label, text",
         ),
         ('[{"op": "append", "label": "human", "text": 5}]', "text is 5, expected a text"),
         (
@@ -126,8 +126,8 @@ def test_usage_errors(memfs: Run) -> None:
         ),
         ('[{"op": "append", "label": "human"}]', "append needs 'text'"),
         ("[]", "a JSON list of edits was expected"),
-        ("[3]", "edit 1 is not an object"),
-        ("{", "it is not JSON"),
+        ("[3]", "edit 1 is not a JSON object"),
+        ("{", "invalid JSON"),
     ],
 )
 def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None:
@@ -139,7 +139,7 @@ def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None
 def test_a_page_that_is_not_there(memfs: Run) -> None:
     memfs("archive", "add", "We chose httpx over requests.")
     shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
-    assert shown.err == "there is no page 99: 1 hit on 1\n"
+    assert shown.err == "there is no page 99: 1 hit on 1 page\n"
 
 
 @pytest.mark.parametrize("when", ["99999999999d", "0001-01-01", "2026-02-30", "x"])
@@ -157,6 +157,8 @@ def test_without_a_store(
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    told = f"error: there is no memfs store at or above {folder}\nhint: make one with: memfs init\n"
+    told = (
+        f"error: there is no memfs store at or above {folder}\nhint: create a store: memfs init\n"
+    )
     for words in (("show", "--list"), ("search", "zebra"), ("recall", "zebra")):
         assert memfs(*words) == (1, "", told)

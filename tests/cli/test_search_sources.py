@@ -91,7 +91,7 @@ def test_nothing_is_found_without_sources(memfs: Run, repo: Path) -> None:
     (repo / ".agent-memory/config.yaml").write_text("memfs: 1\n")
     shown = memfs("search", "vinegar", "--in", "sources")
     assert (shown.code, shown.out) == (0, "")
-    assert "there is no data source here" in shown.err
+    assert "there are no sources here" in shown.err
 
 
 def test_why_no_commits_are_read_is_told(

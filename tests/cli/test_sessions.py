@@ -48,7 +48,10 @@ def test_one_is_shown_turn_by_turn(memfs: Run) -> None:
     assert "never deploy" in later
     assert memfs("session", "show", "0a1b", "--turn", "9").code == 2
     missing = memfs("session", "show", "zz")
-    assert (missing.code, missing.err.splitlines()[1]) == (1, "hint: memfs session list shows them")
+    assert (missing.code, missing.err.splitlines()[1]) == (
+        1,
+        "hint: list the sessions: memfs session list",
+    )
     found = json.loads(memfs("session", "show", "0a1b", "--json").out)
     assert [each["turn"] for each in found["messages"]] == [1, 1, 2, 2]
 
@@ -56,7 +59,7 @@ def test_one_is_shown_turn_by_turn(memfs: Run) -> None:
 def test_a_hit_is_opened_at_its_turn(memfs: Run) -> None:
     shown = memfs("search", "port", "7741", "--open", "1")
     assert "→ assistant\n    We use port 7741 for the zephyr gateway.\n" in shown.out
-    assert shown.err == "all of it: memfs session show 0a1b2c3d-1111-4222-8333-444455556666\n"
+    assert shown.err == "whole session: memfs session show 0a1b2c3d-1111-4222-8333-444455556666\n"
     assert memfs("search", "port", "7741", "--open", "40").code == 2
 
 
@@ -79,7 +82,7 @@ def test_one_that_is_forgotten_is_found_nowhere_and_not_read_again(
             "1 session would be forgotten:\n"
             "  0a1b2c3d  2026-05-01  claude  which port does the zephyr gateway use?\n"
             "This cannot be undone. The assistants' own transcripts stay.\n"
-            "error: forgetting needs your confirmation\nhint: add --yes\n"
+            "error: forgetting sessions needs your confirmation\nhint: add --yes to confirm\n"
         ),
     )
     done = memfs("session", "forget", "0a1b", "--yes")
@@ -90,7 +93,7 @@ def test_one_that_is_forgotten_is_found_nowhere_and_not_read_again(
     assert memfs("graph", "0a1b").code == 1
     assert memfs("ingest", str(said)).err == (
         "✓ 0 new messages in 0 sessions, from 1 file\n"
-        f"  1 file skipped: of a session that you forgot (memfs session forget)\n    {said}\n"
+        f"  1 file skipped: the session was forgotten (memfs session forget)\n    {said}\n"
     )
     assert recall.sources(place.home) == []
     held = [path for path in Path(place.home.root).rglob("*") if path.is_file()]
@@ -102,7 +105,7 @@ def test_an_assistant_forgets_none(memfs: Run, monkeypatch: pytest.MonkeyPatch) 
     refused = memfs("session", "forget", "0a1b", "--yes")
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: a session is forgotten by a person",
+        "error: only a person can make memfs forget a session",
     )
 
 
@@ -182,7 +185,7 @@ def test_sessions_are_forgotten_together_but_for_starred_ones(place: Place, memf
     conditions = ("session", "forget", "--since", "2026-06-01", "--until", "2026-06-08")
     asked = memfs(*conditions)
     assert (asked.code, asked.err.splitlines()[:3]) == (2, [
-        "1 starred session left out: name those you mean",
+        "1 starred session left out: give their ids to forget them, too",
         "1 session would be forgotten:",
         "  s-2  2026-06-08  codex  Draw the chart",
     ])  # fmt: skip
@@ -199,5 +202,5 @@ def test_forgetting_wants_names_or_conditions(memfs: Run, words: tuple[str, ...]
     refused = memfs("session", "forget", *words, "--yes")
     assert (refused.code, refused.err.splitlines()[0]) == (
         2,
-        "error: name sessions, or give conditions",
+        "error: give the ids of sessions, or conditions",
     )

@@ -26,7 +26,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
     assert (done.code, done.out) == (0, "")
     assert done.err == (
         "✓ added docs to ~/../repo/.agent-memory/config.yaml\n"
-        "✓ docs: 1 file, 1 chunk; 1 left out: memfs source show docs\n"
+        "✓ docs: 1 file, 1 chunk; 1 left out (see memfs source show docs)\n"
     ).replace("~/../repo", str(repo))
     assert (
         (repo / ".agent-memory/config.yaml")
@@ -80,28 +80,29 @@ def test_ones_own_is_for_all_projects(memfs: Run, docs: Path, home: Path) -> Non
 
 def test_what_is_not_allowed_is_said(memfs: Run, docs: Path) -> None:
     assert memfs("source", "add", "docs", "/usr").err == (
-        "error: /usr is outside of the project, and others share the project's configuration\n"
-        "hint: memfs source add --user puts it into your own\n"
+        "error: /usr is outside of the project, whose configuration is shared with others\n"
+        "hint: add it to your own configuration: memfs source add --user\n"
     )
     assert memfs("source", "add", "docs", "gone").err.startswith(
         "error: there is no file or folder gone\n"
     )
     assert (
-        "'a/b' is no name of a source: a name has no /" in memfs("source", "add", "a/b", "docs").err
+        "'a/b' cannot be the name of a source: a name cannot have a /"
+        in memfs("source", "add", "a/b", "docs").err
     )
     assert memfs("source", "add", "docs", "docs", "--overlap", "900").err == (
         "error: docs cannot be a source: its overlap is 900, expected 0 to half of its chunk_size\n"
     )
     memfs("source", "add", "docs", "docs")
     again = memfs("source", "add", "Docs", "docs")
-    assert (again.code, again.err.split("\n")[0]) == (1, "error: there is a source 'docs' already")
+    assert (again.code, again.err.split("\n")[0]) == (1, "error: a source 'docs' already exists")
 
 
 def test_what_is_refused_is_listed_and_can_be_removed(memfs: Run, docs: Path, repo: Path) -> None:
     config = repo / ".agent-memory/config.yaml"
     before = config.read_text()
     config.write_text(f"{before}sources:\n  bad:\n    paths: [../x]\n")
-    why = "sources.bad is not used: ../x: a repository's source is inside of it, without .."
+    why = "sources.bad is not used: ../x: the path has to be inside the repository, without .."
     assert memfs("source", "list").err == f"! {config}: {why}\n"
     assert (
         f"{config}:{before.count(chr(10)) + 2}: {why}" in memfs("doctor").err + memfs("doctor").out
@@ -119,10 +120,10 @@ def test_it_is_removed_with_its_index(memfs: Run, docs: Path, repo: Path) -> Non
     assert not (repo / ".agent-memory/local/sources/docs").exists()
     assert (repo / ".agent-memory/config.yaml").read_text() == before
     assert memfs("source", "rm", "docs").err == (
-        "error: there is no source 'docs'\nhint: memfs source list has them\n"
+        "error: there is no source 'docs'\nhint: list the sources: memfs source list\n"
     )
     assert memfs("source", "list").err == (
-        "no sources; memfs source add NAME PATH has a folder searched\n"
+        "no sources; memfs source add NAME PATH adds a folder to searches\n"
     )
 
 
@@ -139,7 +140,7 @@ def test_doctor_names_what_is_missing_or_mostly_left_out(
     assert "the source docs leaves out 1 of 3 files (binary: 1)" in found.out + found.err
     docs.rename(repo / "moved")
     found = memfs("doctor")
-    assert f"the source docs names {docs}, which is not there" in found.out + found.err
+    assert f"the source docs names {docs}, which does not exist" in found.out + found.err
 
 
 def test_a_project_that_is_not_trusted_is_not_indexed(
@@ -148,5 +149,8 @@ def test_a_project_that_is_not_trusted_is_not_indexed(
     assert place.project
     trust.revoke_trust(place.project)
     words = [sys.executable, "-m", "memfs", "source", "add", "docs", "docs"]
-    assert "it is indexed once you trust the store: memfs trust" in type_into(words, "", repo)[1]
+    assert (
+        "the source is indexed once you trust the store: run memfs trust"
+        in type_into(words, "", repo)[1]
+    )
     assert not (repo / ".agent-memory/local/sources").exists()

@@ -75,8 +75,8 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         1,
         "",
         (
-            "error: you have not trusted this store: assistants do not get it\n"
-            "hint: look at it, and decide: memfs trust\n"
+            "error: you have not trusted this store, so assistants do not get it\n"
+            "hint: review the store, and decide: memfs trust\n"
         ),
     )
 
@@ -88,8 +88,8 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             1,
             "",
             (
-                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
-                "hint: leave one such pair in it, or none; no file was written\n"
+                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing\n"
+                "hint: keep one pair of these marks in the file, or none; no file was written\n"
             ),
         )
     assert memfs("sync", "--check", "--remove").code == 2
@@ -175,7 +175,7 @@ def test_ones_own_store_on_a_second_machine(
     assert "Name: Ann" in memfs("show", "user:human").out
     (home / ".agent-memory/blocks/Odd Name.md").write_text("x")
     assert memfs("sync", "user").err == (
-        f"! left out: blocks/Odd Name.md: memfs uses no such file name\n✓ up to date with {remote}\n"
+        f"! left out: blocks/Odd Name.md: not a file name that memfs uses\n✓ up to date with {remote}\n"
     )
     assert memfs("sync", "user", "--remove").err == "✓ your store is no longer synced\n"
     assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"
@@ -195,5 +195,5 @@ def test_one_store_is_synced_in_two_ways_and_not_at_once(
     refused = memfs("sync", "user", "--remote", str(tmp_path / "m.git"))
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: an assistant cannot say where your memory goes (this is the shell of claude)",
+        "error: an assistant cannot set the repository of your memory (this is the shell of claude)",
     )

@@ -35,24 +35,26 @@ def test_joining_tells_who_one_is_and_shares_nothing(
     place: Place, memfs: Run, server: SmallServer, table: TeamTable
 ) -> None:
     record(place.home, SESSION, *PORT)
-    assert memfs("team", "status").err == ("this project has joined no team: memfs team join URL\n")
+    assert memfs("team", "status").err == (
+        "this project has not joined a team: run memfs team join URL\n"
+    )
     shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
     assert (shown.code, shown.out) == (0, "")
     assert shown.err == (
-        "✓ this project is shop of acme; you are ada\n"
-        "  no session is shared yet: memfs team share --dry-run --project shows the texts\n"
-        "  prompts go to it as questions, which it does not store; hooks.team: off stops that\n"
+        "✓ joined the project shop of the team acme, as member ada\n"
+        "  no session is shared yet; to preview: memfs team share --dry-run --project\n"
+        "  prompts now go to the server, which does not store them; hooks.team: off stops this\n"
     )
-    assert memfs("team", "push").err == "✓ there was nothing to send or to take back\n"
+    assert memfs("team", "push").err == "✓ nothing to send or take back\n"
     assert table.rows == {}
     told = memfs("team", "status").out
     assert told.splitlines() == [
         f"project  shop at {server.address}, as writer",
         "member   ada of acme, until 2027-01-01",
         "shared   nothing",
-        "waits    nothing",
+        "waiting  nothing",
         "prompts  sent to the server as questions",
-        "server   not asked yet",
+        "server   not contacted yet",
     ]
     assert place.user
     for path in Path(place.user.local, "team").rglob("*"):
@@ -64,7 +66,7 @@ def test_the_token_comes_from_a_variable_or_is_known(
     place: Place, memfs: Run, server: SmallServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = memfs("team", "join", server.address, "--project", "shop")
-    assert (shown.code, shown.err.splitlines()[0]) == (2, "error: which token?")
+    assert (shown.code, shown.err.splitlines()[0]) == (2, "error: no token was given")
     assert memfs("team", "join", server.address, "--token-stdin").code == 2
     monkeypatch.setenv("MEMFS_TEAM_TOKEN", TOKEN)
     assert memfs("team", "join", server.address, "--project", "shop").code == 0
@@ -80,8 +82,8 @@ def test_the_project_is_found_by_its_repository(
     join = ("team", "join", server.address, "--token-stdin")
     shown = memfs(*join, stdin=TOKEN)
     assert shown.err == (
-        "error: acme has no project with this repository\n"
-        "hint: --project NAME; the token opens: shop\n"
+        "error: the team acme has no project with this repository\n"
+        "hint: add --project NAME; your token gives access to: shop\n"
     )
     table.member["projects"][0]["origins"] = [hash_origin("https://example.com/acme/shop")]
     with (repo / ".git/config").open("a") as handle:
@@ -97,7 +99,9 @@ def test_a_configuration_names_a_team_and_no_address(
     path = Path(place.project.root, "config.yaml")
     path.write_text("memfs: 1\nteam:\n  id: shops\n  address: https://evil.example\n")
     assert "team.address" in memfs("doctor").out
-    assert memfs("team", "status").err.endswith("its configuration names the team shops\n")
+    assert memfs("team", "status").err.endswith(
+        "the project's configuration names the team shops\n"
+    )
     shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
     assert "! the project's configuration names another team: shops" in shown.err
 
@@ -110,7 +114,7 @@ def test_what_is_to_go_is_shown_and_asked_for(joined: Place, memfs: Run, table: 
     ]  # fmt: skip
     assert shown.out.splitlines()[1].split()[:4] == ["0a1b2c3d", "2026-05-01", "claude", "4"]
     assert shown.out.rstrip().endswith("which port?")
-    assert shown.err.startswith("left out: 1 message of tools; --tools shares them\n")
+    assert shown.err.startswith("left out: 1 message of tools; add --tools to share them\n")
     assert "4 messages of 1 session, " in shown.err
     refused = memfs("team", "share", "0a1b")
     assert (refused.code, refused.err.splitlines()[-2]) == (
@@ -139,17 +143,18 @@ def test_turns_the_project_and_what_was_solved(joined: Place, memfs: Run, table:
     assert table.list_texts() == ["which day?", "Monday."]
     assert "later sessions" in memfs("team", "share", "--project", "--tools", "-y").err
     assert len(table.list_rows()) == 7
-    assert "shared   all sessions with their tools\n" in memfs("team", "status").out
+    assert "shared   all sessions with tool calls\n" in memfs("team", "status").out
 
 
 def test_patterns_are_listed_added_and_removed(joined: Place, memfs: Run, table: TeamTable) -> None:
-    assert memfs("team", "never").err == "no patterns; memfs team never TEXT adds one\n"
+    assert memfs("team", "never").err == "no patterns; to add a pattern: memfs team never PATTERN\n"
     assert memfs("team", "share", "--project", "-y").code == 0
     shown = memfs("team", "never", "PORT*7741")
-    assert shown.err == "✓ it is never shared\n✓ took back 1 message\n"
+    assert shown.err == "✓ messages with this text are never shared\n✓ took back 1 message\n"
     assert "Port 7741." not in table.list_texts()
     assert memfs("team", "never").out == "PORT*7741\n"
-    assert "1 message named by memfs team never" in memfs("team", "share", "0a1b", "--dry-run").err
+    left_out = "left out: 1 message matching a pattern of 'memfs team never'"
+    assert left_out in memfs("team", "share", "0a1b", "--dry-run").err
     assert memfs("team", "never", "* *").code == 2
     assert memfs("team", "never", "port", "--remove").code == 1
     assert memfs("team", "never", "--remove").code == 2
@@ -167,15 +172,15 @@ def test_while_the_server_is_away_it_waits_and_that_is_said(
     pushed = memfs("team", "push")
     assert (pushed.code, pushed.err) == (1, "error: the database is away\n")
     told = memfs("status").out
-    assert "shop: 1 session shared; waits: shared sessions changed" in " ".join(told.split())
+    assert "shop: 1 session shared; waiting: the last change" in " ".join(told.split())
     assert memfs("doctor").out.count("the database is away") == 1
     table.faults = []
     assert memfs("team", "push").err == "✓ sent 4 messages\n"
     record(joined.home, SESSION, *DATE)
-    assert "1 session to be sent or taken back" in memfs("status").out
+    assert "1 session to send or take back" in memfs("status").out
     assert json.loads(memfs("team", "status", "--json").out)["sessions_waiting"] == 1
     assert json.loads(memfs("team", "push", "--json").out)["stored"] == 2
-    assert "waits" not in [line[:5] for line in memfs("status").out.splitlines()]
+    assert "waiting: " not in memfs("status").out
 
 
 def test_status_and_doctor_are_silent_where_nothing_was_joined(place: Place, memfs: Run) -> None:
@@ -194,9 +199,9 @@ def test_leaving_leaves_or_deletes_what_was_shared(
     assert memfs("team", "push").code == 1
     join = ("team", "join", server.address, "--project", "shop", "--token-stdin")
     assert memfs(*join, stdin=TOKEN).code == 0
-    assert "(6 were there)" in memfs("team", "share", "--project", "-y").err
+    assert "(6 were already there)" in memfs("team", "share", "--project", "-y").err
     shown = memfs("team", "leave", "--purge")
-    assert "deleted 6 messages in 2 sessions at the server" in shown.err
+    assert "deleted 6 messages in 2 sessions on the server" in shown.err
     assert table.list_rows() == []
 
 
@@ -237,8 +242,8 @@ def test_a_search_for_secrets_leaves_the_token_and_the_ids_alone(
 def test_a_reader_shares_nothing(joined: Place, memfs: Run, table: TeamTable) -> None:
     table.member["projects"][0]["role"] = "reader"
     address = json.loads(memfs("team", "status", "--json").out)["address"]
-    assert "share nothing" in memfs("team", "join", address, "--project", "shop").err
-    assert "may read shop" in memfs("team", "share", "0a1b", "-y").err
+    assert "cannot share sessions" in memfs("team", "join", address, "--project", "shop").err
+    assert "you can search shop, but cannot share" in memfs("team", "share", "0a1b", "-y").err
     assert table.rows == {}
 
 
@@ -272,5 +277,5 @@ def test_a_search_without_a_team_says_so(place: Place, memfs: Run) -> None:
     record(place.home, SESSION, *PORT)
     shown = memfs("search", "port", "--team")
     assert shown.code == 0
-    assert shown.err.startswith("! no hits from the team: this project has joined no team\n")
+    assert shown.err.startswith("! no hits from the team: this project has not joined a team\n")
     assert "Port 7741." in shown.out

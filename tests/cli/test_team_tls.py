@@ -17,9 +17,9 @@ from tests.team.certificates import make_certificate
 from tests.team.small_server import MEMBER, talk
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
-HERE, RUNS = "127.0.0.1", "whoever runs the server has to renew it"
-UNKNOWN = "if your company has a certificate authority of its own: --ca FILE"
-ELSEWHERE = "it is for another host: is the address right?"
+HERE, RUNS = "127.0.0.1", "ask the server's administrator to renew the certificate"
+UNKNOWN = "add --ca FILE if your company has its own certificate authority"
+ELSEWHERE = "check the address: the certificate is for another host"
 WRONG = {
     "unknown": ("self-signed certificate", UNKNOWN),
     "expired": ("certificate has expired", RUNS),
@@ -102,7 +102,7 @@ def test_no_token_is_sent_to_join_where_the_certificate_is_wrong(
         f"error: the certificate of {server.address} is not trusted: {why}\nhint: {hint}\n"
     )
     assert (server.met, server.heard) == (1, b"")
-    assert memfs("team", "push").err.startswith("error: this project has joined no team")
+    assert memfs("team", "push").err.startswith("error: this project has not joined a team")
 
 
 def test_nothing_is_sent_once_a_certificate_is_wrong(

@@ -13,8 +13,8 @@ from tests.team.small_server import Answer, SmallServer
 from tests.team.team_table import TeamTable
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
-NEWER = "this server speaks version 2 of the protocol (memfs 9.0.0)"
-SPOKEN = "the team's server speaks version {} of the protocol, this memfs 1"
+NEWER = "this server uses version 2 of the protocol (memfs 9.0.0)"
+SPOKEN = "the team's server uses version {} of the protocol, this memfs uses version 1"
 
 
 def refuse(text: str, hint: str) -> Answer:
@@ -27,12 +27,12 @@ SERVERS = {  # what it answers, and what is said of it
     "older": (
         (200, {HEADER: "0"}, b"{}"),
         SPOKEN.format(0),
-        "ask whoever runs the server to update it",
+        "ask the server's administrator to update the server",
     ),
     "older, refusing": (
-        refuse("this server speaks version 0", "the server has to be updated"),
-        "this server speaks version 0",
-        "the server has to be updated",
+        refuse("this server uses version 0", "ask the server's administrator to update the server"),
+        "this server uses version 0",
+        "ask the server's administrator to update the server",
     ),
 }
 
@@ -75,7 +75,7 @@ def test_each_command_says_what_to_update_and_sends_nothing(
     assert told not in memfs("team", "status").out
     server.handle = lambda *_: answer
     left = memfs("team", "leave", "--purge").err.splitlines()
-    assert left[0] == f"error: {told}; this project has not left yet, but shares nothing any more"
+    assert left[0] == f"error: {told}; this project is still joined, but no longer shares anything"
     assert "shared   nothing" in memfs("team", "status").out
     assert len(table.list_rows()) == 2
     server.handle = table.answer

@@ -39,19 +39,19 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
     assert (code, store_paths.is_trusted(place.project)) == (130, False)
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
     assert (code, store_paths.is_trusted(place.project)) == (0, True)
-    assert shown.index("persona") < shown.index("Give this to your assistants?")
+    assert shown.index("persona") < shown.index("Let your assistants use this memory?")
 
 
 def test_what_blocks_enforce_is_shown_and_accepted(memfs: Run, place: Place) -> None:
     assert place.project
     block = Path(place.project.root, "blocks/push.md")
     block.write_text("---\nenforce: deny\ncommands: git push\n---\nOnly CI pushes.\n")
-    waits = "project:push (deny: git push) until you accept it: memfs trust"
+    waits = "project:push (deny: git push) until you accept the rule: run memfs trust"
     assert waits in " ".join(memfs("status").out.split())
     assert memfs("trust").code == 1, "a person decides it, at a terminal"
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
     assert code == 0
     assert "! project:push: deny: git push" in shown
-    assert "Enforce this?" in shown
+    assert "Enforce these rules?" in shown
     assert "not enforced" not in memfs("status").out
     assert "no changes by others" in memfs("trust").err

@@ -52,7 +52,7 @@ def test_a_prompt_that_was_given_something_says_what(place: Place, repo: Path, m
     memfs("search", "shop")
     brief.run(event(START, repo, "startup"))
     given = brief.run(event(PROMPT, repo, prompt="on which port does the shop listen?"))
-    assert given.notice == "memfs: recalled 1 passage (memfs last)"
+    assert given.notice == "memfs: recalled 1 passage (see memfs last)"
     assert "memfs last" not in given.context
     assert brief.run(event(PROMPT, repo, prompt="what do gophers eat in winter?")).notice == ""
 
@@ -61,7 +61,7 @@ def test_kinds_are_named_as_people_call_them(place: Place) -> None:
     kinds = ("message", "message", "source", "commit")
     found = [PromptHit(kind, "", "", ["id"], "") for kind in kinds]
     said = person_notices.describe_recall(place, found)
-    assert said == "memfs: recalled 2 sessions, 1 source chunk, 1 commit (memfs last)"
+    assert said == "memfs: recalled 2 sessions, 1 source chunk, 1 commit (see memfs last)"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_of_many_edits_some_are_named(place: Place, repo: Path) -> None:
         edit.run(place, [Append("human", f"{number}.")], AGENT)
     *_, last = said = finish_turn(repo)
     assert len(said) == 4
-    assert last == "memfs: 2 more edits: memfs log"
+    assert last == "memfs: 2 more edits (see memfs log)"
 
 
 def test_a_persons_own_edits_are_not_told(place: Place, repo: Path) -> None:

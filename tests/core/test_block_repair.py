@@ -15,28 +15,28 @@ from tests.ops.mutations import broken
         (
             "---\n\tlimit: 5\ndescription:\ta\n---\nb\tc\n",
             "---\nlimit: 5\ndescription: a\n---\nb\tc\n",
-            "tabs in the front matter made spaces",
+            "tabs in the front matter replaced by spaces",
         ),
         ("---\nlimit:\t[5\n---\nx\n", None, ""),
         (
             "---\nlimit: 5 \t\ntags:\n\t- a\n\t-\tb\n---\nb\tc\n",
             "---\nlimit: 5\ntags:\n  - a\n  - b\n---\nb\tc\n",
-            "tabs in the front matter made spaces",
+            "tabs in the front matter replaced by spaces",
         ),
         (
             "---\r\nlimit: 5\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
             "---\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
-            "double keys removed (limit)",
+            "duplicate keys removed (limit)",
         ),
         (
             "---\nread_only: true\nx:\n  - a\n# why\nx: 2\nread_only: false\n---\n",
             "---\nread_only: true\n# why\nx: 2\n---\n",
-            "double keys removed (read_only, x)",
+            "duplicate keys removed (read_only, x)",
         ),
         (
             "---\nlimit: 5\nversion: 2\nText.\n",
             "---\nlimit: 5\nversion: 2\n---\nText.\n",
-            "the closing line --- of the front matter put in",
+            "the closing line --- of the front matter added",
         ),
         ("---\nstray\nlimit: 5\n---\nx\n", None, ""),
         ("---\na: {b: 1, b: 2}\n---\nx\n", None, ""),

@@ -166,36 +166,37 @@ def test_every_occurrence_can_go(body: str, after: str) -> None:
 def test_what_is_not_there_is_refused_with_the_closest_line() -> None:
     body = "Name: Alice\nLanguages: TypeScript\n"
     assert refused(Replace("human", "name: alice", "x"), body) == (
-        "cannot replace in 'human': 'name: alice' is not in it",
-        "it must match exactly; the closest line is 'Name: Alice'",
+        "cannot replace in 'human': 'name: alice' is not in the block",
+        "the text must match exactly; the closest line is 'Name: Alice'",
     )
     assert refused(Remove("human", "Languages: TypScript"), body) == (
-        "cannot remove in 'human': 'Languages: TypScript' is not in it",
-        "it must match exactly; the closest line is 'Languages: TypeScript'",
+        "cannot remove in 'human': 'Languages: TypScript' is not in the block",
+        "the text must match exactly; the closest line is 'Languages: TypeScript'",
     )
     assert refused(Remove("human", "zzz"), body) == (
-        "cannot remove in 'human': 'zzz' is not in it",
-        "it must match exactly; look at the block with memfs show",
+        "cannot remove in 'human': 'zzz' is not in the block",
+        "the text must match exactly; read the block with memfs show",
     )
     assert (
-        refused(Remove("human", "\n\n\n"), body)[0] == "cannot remove in 'human': '' is not in it"
+        refused(Remove("human", "\n\n\n"), body)[0]
+        == "cannot remove in 'human': '' is not in the block"
     )
 
 
 def test_long_texts_are_shown_short() -> None:
     message, hint = refused(Remove("a", "x" * 80), "y\n" + "x" * 79 + "\n")
-    assert message == f"cannot remove in 'a': '{'x' * 57}...' is not in it"
-    assert hint == f"it must match exactly; the closest line is '{'x' * 57}...'"
+    assert message == f"cannot remove in 'a': '{'x' * 57}...' is not in the block"
+    assert hint == f"the text must match exactly; the closest line is '{'x' * 57}...'"
 
 
 def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
     assert refused(Replace("a", "b", "c"), "b\nx\nb b\n") == (
         "cannot replace in 'a': 'b' occurs 3 times (lines 1, 3)",
-        "pass more of the text around it, or --all to replace every one",
+        "pass more of the text around it, or --all to replace every occurrence",
     )
     assert refused(Remove("a", "b"), "x\nbb\n") == (
         "cannot remove in 'a': 'b' occurs 2 times (line 2)",
-        "pass more of the text around it, or --all to remove every one",
+        "pass more of the text around it, or --all to remove every occurrence",
     )
     message, _ = refused(Remove("a", "b"), "b\n" * 50)
     numbers = ", ".join(str(number) for number in range(1, 21))
@@ -225,8 +226,8 @@ def test_empty_text_cannot_be_removed() -> None:
 )
 def test_insert_stays_within_the_body(body: str, line: int, size: str) -> None:
     assert refused(Insert("a", line, "x"), body) == (
-        f"cannot insert into 'a' after line {line}: it has {size}",
-        "0 is before the first line, -1 at the end",
+        f"cannot insert into 'a' after line {line}: the block has {size}",
+        "use 0 for before the first line, -1 for the end",
     )
 
 
@@ -252,7 +253,7 @@ def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
         Rethink("a", text),
     ):
         assert refused(edit, "x\n") == (
-            f"cannot {body_edits.operation(edit)} in 'a': the text carries line numbers ({prefix!r})",
+            f"cannot {body_edits.operation(edit)} in 'a': the text contains line numbers ({prefix!r})",
             "pass the text alone, without the line-number prefixes of a listing",
         )
 
@@ -289,8 +290,8 @@ def test_over_the_limit_only_shortening_is_allowed(
         return
     assert found == Rejected(
         f"cannot write 'persona': {refusal}",
-        f"shorten it by {after - limit:,} characters (memfs edit persona --set -), move details to the "
-        "archive (memfs archive add), or start a block of its own (memfs create)",
+        f"shorten the text by {after - limit:,} characters (memfs edit persona --set -), move details to the "
+        "archive (memfs archive add), or start another block (memfs create)",
     )
 
 
@@ -298,7 +299,7 @@ def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
     assert body_edits.check_limit("a", "", "go " * 10, 100, 10) is None
     assert body_edits.check_limit("a", "", "go " * 11, 100, 10) == Rejected(
         "cannot write 'a': about 11 tokens, the limit is 10",
-        "shorten it, or move details to the archive (memfs archive add)",
+        "shorten the text, or move details to the archive (memfs archive add)",
     )
     assert body_edits.check_limit("a", "go " * 12, "go " * 11, 100, 10) is None
     assert body_edits.check_limit("a", "go " * 11, "go " * 11, 100, 10) is not None

@@ -53,7 +53,7 @@ def test_unified() -> None:
 
 
 def test_unified_marks_a_missing_line_end_at_the_end_alone() -> None:
-    mark = "\\ no line end at the end of the file\n"
+    mark = "\\ no newline at the end of the file\n"
     assert changes.format_diff("a\n", "a", "x", "y") == f"--- x\n+++ y\n@@ -1 +1 @@\n-a\n+a\n{mark}"
     assert changes.format_diff("a\u2028b\n", "a\rb\x0c\n", "x", "y") == (
         "--- x\n+++ y\n@@ -1 +1 @@\n-a\u2028b\n+a\rb\x0c\n"

@@ -21,7 +21,7 @@ def test_what_is_not_utf8_is_read(codec: str, mark: str) -> None:
         return
     found = block("a", as_read((mark + TEXT).encode(codec)))
     assert (found.codec, found.value, found.limit) == (codec, "Zeile 😀", 70)
-    assert found.problem == f"it is {codec[:6].upper()}, not UTF-8"
+    assert found.problem == f"the file is {codec[:6].upper()}, not UTF-8"
     assert found.raw == as_read((mark + TEXT).encode(codec))
 
 

@@ -60,7 +60,7 @@ def test_a_very_long_front_matter_is_read_by_line() -> None:
     own = "".join(f"key{number}: value\n" for number in range(1000))
     found = block("a", f"---\nlimit: 70\n{own}pinned: false\n---\nx\n")
     assert (found.limit, found.pinned, found.value) == (70, False, "x")
-    assert found.problem == "13,914 characters, at most 10,000 are read as YAML"
+    assert found.problem == "13,914 characters are too many: at most 10,000 are read"
 
 
 def test_a_number_without_end_is_no_limit() -> None:

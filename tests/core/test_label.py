@@ -61,12 +61,12 @@ def test_errors_say_what_is_allowed() -> None:
     with pytest.raises(MemfsError) as caught:
         labels.parse("team:human")
     assert caught.value.message == "unknown tier 'team' in 'team:human'"
-    assert caught.value.hint == "tiers are session, project and user"
+    assert caught.value.hint == "use session, project or user"
     assert caught.value.code == USAGE
     with pytest.raises(MemfsError) as caught:
         labels.parse("user:../etc/passwd")
-    assert caught.value.message == f"'../etc/passwd' is not a label: {ALPHABET}"
-    assert caught.value.hint == "for example: human, api, services/api"
+    assert caught.value.message == f"'../etc/passwd' is not a valid label: {ALPHABET}"
+    assert caught.value.hint == "use a name such as human, api or services/api"
     assert caught.value.code == USAGE
     with pytest.raises(MemfsError, match="a label cannot be empty"):
         labels.parse("user:")

@@ -55,12 +55,16 @@ def test_errors_of_sqlite(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "message", "hint"),
     [
-        (errno.ENOSPC, "the disk is full: /a b/c cannot be written", "make room on it"),
-        (errno.EDQUOT, "your share of the disk is used up: /a b/c cannot be written", "make room"),
-        (errno.EROFS, "the disk is read-only: /a b/c cannot be written", "mount it for writing"),
-        (errno.EACCES, "you may not use /a b/c", "see who owns it, and its rights: ls -la '/a b';"),
-        (errno.ENOLCK, "the file system gives no lock on /a b/c", "memfs needs one to write"),
-        (errno.ENOTDIR, "a part of /a b/c is no folder", "see what is there: ls -la '/a b'"),
+        (errno.ENOSPC, "the disk is full: /a b/c cannot be written", "free space on the disk, "),
+        (errno.EDQUOT, "your disk quota is used up: /a b/c cannot be written", "delete files"),
+        (errno.EROFS, "the disk is read-only: /a b/c cannot be written", "mount the disk"),
+        (
+            errno.EACCES,
+            "you have no permission to use /a b/c",
+            "check its owner and permissions: ls -la '/a b';",
+        ),
+        (errno.ENOLCK, "the file system cannot lock /a b/c", "mount the network folder"),
+        (errno.ENOTDIR, "one of the folders of /a b/c is a file", "find the file: ls -la '/a b'"),
     ],
 )
 def test_what_is_told(number: int, message: str, hint: str) -> None:

@@ -56,7 +56,7 @@ def _list_commands() -> list[str]:
     lines = [
         "# Commands",
         "",
-        "Two options come before a command: `-C DIR` (work in DIR) and `-q` (print data and errors only).",
+        "Two options come before a command: `-C DIR` (work in DIR) and `-q` (print only data and errors).",
         "Data goes to stdout, messages to stderr; commands with data have `--json`. Exit code 0: done;",
         "1: refused; 2: wrong usage; 70: a bug of memfs. On a terminal tables fit its width and long",
         "output goes through `$PAGER`; `NO_COLOR` turns colours off.",

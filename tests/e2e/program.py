@@ -135,7 +135,7 @@ def answer_after(clone: Path, meanwhile: Callable[[], object]) -> str:
     ) as process:
         os.close(theirs)
         shown = b""
-        while b"Give this to your assistants?" not in shown:
+        while b"Let your assistants use this memory?" not in shown:
             shown += os.read(ours, 1 << 16)
         meanwhile()
         os.write(ours, b"y\n")

@@ -122,7 +122,7 @@ def test_what_goes_through_a_filter_is_not_committed_and_the_rest_is(
     world = doors.make(tmp_path / "world", "config")
     run(world, TRUST)
     said = run(world, ["edit", "clean", "--append", "secret"])
-    assert "not committed: blocks/clean.md goes through filter=clean, and memfs runs no" in said
+    assert "not committed: blocks/clean.md needs filter=clean, and memfs runs no" in said
     assert "not committed" not in run(world, ["edit", "rules", "--append", "mine"])
     quiet = ("-c", "log.showSignature=false", "-c", f"core.hooksPath={os.devnull}")
     listed = world.git(*quiet, "log", "-1", "--format=%an", "--name-only").split()
@@ -150,5 +150,5 @@ def test_a_repository_of_somebody_else_is_none(tmp_path: Path, home: Path) -> No
     said = run(world, ["log", "rules"])
     assert "Tester" not in said
     run(world, TRUST)
-    assert "git does not say" in run(world, ["edit", "rules", "--append", "mine"])
+    assert "git does not list" in run(world, ["edit", "rules", "--append", "mine"])
     assert "mine" not in (world.top / STORE / "blocks/rules.md").read_text()

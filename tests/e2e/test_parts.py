@@ -48,7 +48,9 @@ def test_the_main_job_is_done_without_a_part(gone: tuple[str, ...], tmp_path: Pa
     assert done.returncode == 0, (done.stdout, done.stderr)
     done = run("-m", "memfs", *COMMANDS[gone[0]])
     assert done.returncode == 1
-    assert done.stderr.startswith(f"error: this memfs has no {gone[0]}\nhint: pip install")
+    assert done.stderr.startswith(
+        f"error: memfs is installed without its part {gone[0]}\nhint: install all"
+    )
 
 
 def test_an_extra_is_named_by_the_command_of_what_installed_memfs(

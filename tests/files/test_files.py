@@ -27,10 +27,10 @@ def test_a_relative_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").mkdir()
     for path in ("a/a.md", f"{tmp_path}/a/../a.md"):
-        with pytest.raises(OSError, match="not an absolute path"):
+        with pytest.raises(OSError, match="the path is not absolute"):
             atomic.write(path, "one", durable=False)
         (tmp_path / path).write_text("one")
-        with pytest.raises(OSError, match="not an absolute path"):
+        with pytest.raises(OSError, match="the path is not absolute"):
             files.read(path)
 
 

@@ -162,10 +162,10 @@ def test_a_walk_says_what_it_leaves_out(tmp_path: Path) -> None:
         "a/x.md"
     ]
     assert sorted(told) == [
-        ("a/b/c", "a folder too deep"),
+        ("a/b/c", "a folder nested too deep"),
         ("a/fifo", "a FIFO"),
         ("a/link.md", "a link"),
-        ("sub", "a repository of its own"),
+        ("sub", "a separate git repository"),
     ]
 
 

@@ -76,7 +76,7 @@ def test_a_session_from_its_start_to_its_end(
     assert do(prompt) == ""
     assert '"deny"' in do(*before)
     (repo / ".agent-memory/blocks/notes.txt").write_text("x")
-    assert "rename it" in do(*after)
+    assert "rename the file" in do(*after)
     assert do(compact, transcript_path=None) == ""
     assert "# Core memory" in do(prompt), "what a prompt was told is gone with the turns"
     session = EVENTS[sender][stop, ""]
@@ -179,8 +179,8 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     assert [each.outcome for each in again] == ["unchanged", "unchanged"]
     told = [each.text for each in doctor.run(place, str(home)) if "Cursor" in each.text]
     assert told == [
-        "Cursor, version unknown; no memfs hook ran in it yet",
-        f"Cursor is wired in {hooks} (hooks and tools)",
+        "Cursor, version unknown; no memfs hook has run yet",
+        f"Cursor is wired to memfs in {hooks} (hooks and tools)",
     ]
     hooks.write_text(written.replace("./audit.sh", "./check.sh"))
     install.run(place, "cursor", "project", str(home), remove=True)

@@ -90,11 +90,11 @@ def test_a_mark_is_known_behind_a_byte_order_mark_and_with_any_line_end() -> Non
 def test_what_is_wrong_with_a_section_is_said_with_its_lines() -> None:
     whole = f"{BEGIN}\nx\n{END}\n"
     wrong = {
-        f"a\n{BEGIN}\nx\n": f"line 2 has {BEGIN}, and {END} is nowhere",
-        f"{END}\n": f"line 1 has {END}, and {BEGIN} is nowhere",
-        whole + whole: f"it has {BEGIN} 2 times: lines 1, 4",
-        f"{whole}{END}\n": f"it has {END} 2 times: lines 3, 4",
-        f"{END}\n{BEGIN}\n": f"it has {END} in line 1, before {BEGIN}",
+        f"a\n{BEGIN}\nx\n": f"line 2 has {BEGIN}, but {END} is missing",
+        f"{END}\n": f"line 1 has {END}, but {BEGIN} is missing",
+        whole + whole: f"{BEGIN} occurs 2 times: lines 1, 4",
+        f"{whole}{END}\n": f"{END} occurs 2 times: lines 3, 4",
+        f"{END}\n{BEGIN}\n": f"{END} in line 1 is before {BEGIN}",
     }
     assert {text: marked_section.problem(text, BEGIN, END) for text in wrong} == wrong
     assert marked_section.problem("", BEGIN, END) == marked_section.problem(whole, BEGIN, END) == ""

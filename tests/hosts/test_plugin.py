@@ -156,13 +156,13 @@ def test_where_the_plugin_is_enabled_settings_are_not_wired(
     with pytest.raises(StoreError, match=f"has the memfs plugin, enabled in {path}"):
         install.run(place, host, "project", str(home))
     found = [f.text for f in doctor.run(place, str(home)) if hosts.get(host).TITLE in f.text]
-    assert found[1] == f"{hosts.get(host).TITLE} has the plugin, enabled in {path}"
+    assert found[1] == f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}"
     assert not [each for each in found[2:] if "is not wired" in each]
     path.write_text(text.replace("true", "false"))
     install.run(place, host, "project", str(home))
     path.write_text(text)
     warned = [f.text for f in doctor.run(place, str(home)) if f.level == "warning"]
-    assert any("has the plugin and is wired" in each for each in warned)
+    assert any("is wired by the plugin and by its settings" in each for each in warned)
 
 
 def test_the_host_itself_takes_the_plugin_from_this_installation(
@@ -181,10 +181,10 @@ def test_the_host_itself_takes_the_plugin_from_this_installation(
     assert load(market / ".claude-plugin/marketplace.json")["name"] == "memfs"
     assert asked[1] == "plugin add memfs@memfs"
     program.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n")
-    with pytest.raises(StoreError, match="Codex did not take the plugin: no such thing"):
+    with pytest.raises(StoreError, match="Codex did not install the plugin: no such thing"):
         install.plugin(place, "codex", str(home))
     install.run(place, "codex", "user", str(home))
-    with pytest.raises(StoreError, match="runs the memfs hooks already"):
+    with pytest.raises(StoreError, match="already runs the memfs hooks"):
         install.plugin(place, "codex", str(home))
 
 

@@ -75,9 +75,9 @@ def test_hooks_that_are_no_list_are_not_overwritten(odd: object) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
-        ('{"hooks": {"Stop": [], "Stop": []}}', "the key 'Stop' is there twice"),
-        ('{"a": 1 // comment\n', "cannot be read back safely"),
+        ('{"a": 1, "a": 2}', "the key 'a' occurs twice"),
+        ('{"hooks": {"Stop": [], "Stop": []}}', "the key 'Stop' occurs twice"),
+        ('{"a": 1 // comment\n', "cannot be parsed"),
         ('{"a": NaN}', "the number NaN is out of range"),
         ('{"a": -1e999}', "the number -1e999 is out of range"),
         ('{"a": "\udc80"}', "surrogates not allowed"),

@@ -112,4 +112,4 @@ def test_a_deeply_nested_file_gets_a_clear_word(place: Place, tmp_path: Path) ->
     path = tmp_path / "deep.af"
     path.write_text('{"agents": [{"block_ids": ' + "[" * 200_000)
     (detail,) = list_details(import_path(place, path), "refused")
-    assert "not whole JSON" in detail
+    assert "not valid JSON" in detail

@@ -91,7 +91,7 @@ def test_links_out_of_the_folder_are_named_and_not_read(place: Place, tmp_path: 
     (folder / "notes/link.md").symlink_to(secret)
     done = import_path(place, folder)
     (refused,) = [item.detail for item in done.items if item.outcome == "refused"]
-    assert refused.startswith("cannot read notes/link.md: it is a link that leads out of")
+    assert refused.startswith("cannot read notes/link.md: it is a link to ")
 
 
 def test_web_pages_with_permalinks_are_no_notes(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_contradiction_is_marked_and_odd_values_do_no_harm(place: Place, tmp_p
     tags = {each.passage.source: each.passage.tags for each in archive.list_passages(place)}
     assert "contradicts" in tags["mycelicmemory: m-1"]
     assert [item.detail for item in done.items if item.outcome == "refused"] == [
-        "cannot read memory ../../x: it says nothing"
+        "cannot read memory ../../x: it has no text"
     ]
 
 
@@ -209,5 +209,5 @@ def test_older_columns_of_mcp_memory_service(place: Place, tmp_path: Path) -> No
     done = import_path(place, path)
     assert [each.passage.created_at for each in archive.list_passages(place)] == ["unknown"] * 2
     assert [item.detail for item in done.items if item.outcome == "refused"] == [
-        "cannot read h: it says nothing"
+        "cannot read h: it has no text"
     ]

@@ -101,7 +101,7 @@ def test_a_pdf_is_cut_by_pages(tmp_path: Path) -> None:
         ("a.ipynb", b"{}", "malformed: KeyError"),
         ("a.ipynb", b"[" * 100_000, "malformed: RecursionError"),
         ("a.pdf", b"%PDF-1.4 no", "malformed: Pdf"),
-        ("a.js", b"var x = 1;" * 1000, "code with lines of over 5,000 characters, as programs write it"),
+        ("a.js", b"var x = 1;" * 1000, "generated code, with lines of over 5,000 characters"),
     ],
 )  # fmt: skip
 def test_files_are_left_out_with_a_reason(

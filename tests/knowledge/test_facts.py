@@ -292,7 +292,9 @@ def recorded(place: Place, *texts: str) -> None:
 def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "extract")
-    assert shown.err == ("✓ 2 new facts in 3 messages\nto put some into a block: memfs review\n")
+    assert shown.err == (
+        "✓ 2 new facts in 3 messages\nto put facts into a block, run: memfs review\n"
+    )
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
     assert memfs("facts", "extract").err == "✓ 0 new facts in 0 messages\n"
     found = json.loads(memfs("facts", "list", "--json").out)
@@ -361,7 +363,10 @@ def test_facts_of_tools_that_are_stored_are_read_found_and_forgotten(
 def test_a_person_decides(place: Place, memfs: Run) -> None:
     [fact] = add(place, "Never deploy on Fridays.")
     assert memfs("facts", "reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
-    assert memfs("facts").err == "no facts; memfs facts extract finds some in new sessions\n"
+    assert (
+        memfs("facts").err
+        == "no facts found; memfs facts extract looks for facts in new sessions\n"
+    )
     assert "rule 0.85 rejected" in memfs("facts", "list", "--status", "rejected").out
     assert memfs("facts", "accept", fact.id[:8]).code == 0
     assert memfs("facts", "accept", "zz").code == 1

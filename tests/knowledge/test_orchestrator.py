@@ -88,11 +88,11 @@ def test_a_prompt_is_no_context_for_itself(words: int, session: str) -> None:
     ("said", "wrong"),
     [
         ("memory_blocks: {v: {type: vector, config: {chunk_sise: 5}}}", "did you mean chunk_size"),
-        ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "it has to be a number"),
-        ("memory_blocks: {v: {type: vector, config: {retention: soon}}}", "is no duration"),
-        ("memory_blocks: {v: {type: vector, capacity: 5}}", "capacity is no mapping"),
-        ("memory_blocks: {v: {type: nothing}}", "there is no kind 'nothing'"),
-        ("memory_blocks: {v: 5}", "names no kind"),
+        ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "give a number"),
+        ("memory_blocks: {v: {type: vector, config: {retention: soon}}}", "is not a duration"),
+        ("memory_blocks: {v: {type: vector, capacity: 5}}", "capacity is not a mapping"),
+        ("memory_blocks: {v: {type: nothing}}", "there is no memory kind 'nothing'"),
+        ("memory_blocks: {v: 5}", "does not name a memory kind"),
     ],
 )
 def test_what_is_wrong_with_a_kind_is_named_and_the_others_go_on(
@@ -115,8 +115,8 @@ def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) ->
     memory = orchestrator.for_session(OpenStore(place))
     assert list(memory.kinds) == ["b", "c"]
     assert [problem.rpartition(" is not used: ")[2] for problem in memory.problems] == [
-        "only you may name a plugin",
-        "only you may have a model asked",
+        "name plugins in your own configuration",
+        "name models in your own configuration",
     ]
 
 
@@ -193,19 +193,19 @@ def test_a_plugin_that_cannot_learn_is_told_of_no_facts(place: Place) -> None:
 def test_what_cannot_be_asked_for(place: Place) -> None:
     memory = orchestrator.for_session(OpenStore(place))
     for requirements, wrong in (
-        ({"vektor": {}}, "nothing can be required of 'vektor'"),
-        ({"vector": {"limt": 5}}, "cannot be asked for 'limt'"),
+        ({"vektor": {}}, "there is no memory kind 'vektor'"),
+        ({"vector": {"limt": 5}}, "cannot have 'limt'"),
         ({"vector": {"limit": "many"}}, "the requirement of 'vector' is wrong"),
-        ({"vector": 5}, "is no mapping"),
+        ({"vector": 5}, "is not a mapping"),
         ({"facts": {"recency": "once"}}, "recency is 'once'"),
-        ({"priority": []}, "are no priorities"),
-        ({"priority": [1, -1]}, "are no priorities"),
+        ({"priority": []}, "are not priorities"),
+        ({"priority": [1, -1]}, "are not priorities"),
     ):
         with pytest.raises(MemfsError, match=wrong):
             memory.context("x", requirements)
     with pytest.raises(MemfsError, match="10 tokens are too few"):
         memory.context("x", limit=10)
-    with pytest.raises(MemfsError, match="there is no kind 'fcats'"):
+    with pytest.raises(MemfsError, match="there is no memory kind 'fcats'"):
         memory.store("x", fcats=True)
 
 

@@ -130,7 +130,10 @@ def test_extraction_obeys_threshold_and_categories(place: Place, memfs: Run) -> 
     )
     record(place, "Never deploy on Fridays.", "timeout is 5", "We decided to use Postgres.")
     shown = memfs("facts", "extract")
-    assert "! memory_blocks.facts.config.categories has 'colours', which is none" in shown.err
+    assert (
+        "! memory_blocks.facts.config.categories has 'colours', which is not a category"
+        in shown.err
+    )
     assert [fact.statement for fact in fact_store.list_facts(place)] == ["Never deploy on Fridays"]
 
 

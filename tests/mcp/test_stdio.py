@@ -228,7 +228,7 @@ server.run(folder, "", "0")
     assert done.returncode == 0, done.stderr
     answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
     assert list(answers) == [1, 2, 3, 4]
-    gone = f"tools/call failed: the folder {folder} is gone"
+    gone = f"tools/call failed: the folder {folder} no longer exists"
     assert [answers[number]["error"]["message"] for number in (2, 3)] == [gone, gone]
     assert answers[4]["result"]
 

@@ -122,7 +122,7 @@ def test_a_pull_request_hears_of_what_it_caused(shop: Path, place: Place) -> Non
     commit(shop, "the block has another name, the manifest another line")
     assert run(place, base=last) == []
     for wrong in ("no-such", "--output=x"):
-        with pytest.raises(MemfsError, match="knows no commit"):
+        with pytest.raises(MemfsError, match="git has no commit"):
             check.run(place, base=wrong)
 
 

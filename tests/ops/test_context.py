@@ -67,4 +67,4 @@ def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
     assert memfs("recall", "x", "--budget", "10").code == 2
     assert memfs("recall", "  ").code == 2
     assert memfs("status", "--window", "--compression", "smart").code == 2
-    assert memfs("recall", "anything at all").err == "the memory has nothing about that\n"
+    assert memfs("recall", "anything at all").err == "the memory has nothing about this task\n"

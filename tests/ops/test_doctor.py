@@ -23,7 +23,7 @@ Write = Callable[[str, str], Path]
 HEAD = "---\ndescription: mine\nlimit: 500\n"
 LONG = "k: [a\n" * 3000
 CONFLICT = "<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n"
-FIXES = "memfs doctor --fix repairs it, and saves the old file"
+FIXES = "run memfs doctor --fix, which repairs the file and saves the old one"
 
 
 def wrong(place: Place, home: Path) -> list[Finding]:
@@ -66,22 +66,22 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
         (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
         (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
-        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "mend it in"),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix it in"),
         (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
         (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
-        ("---\nlimit: 5\nx\n", 1, "front matter begins here and does not end", "put a line ---"),
-        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it counts", "move what"),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line ---"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it is read", "move its"),
         (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
         (
             f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
             6,
             "merge conflict",
-            "resolve them in",
+            "resolve the conflict in",
         ),
         (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
         (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
-        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, at most 10,000", "mend it"),
-        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "mend it"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters are too many", "fix it"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix it"),
     ],
 )
 def test_each_fault_is_named_where_it_is(
@@ -116,11 +116,13 @@ def test_utf16_is_read_refused_mended_and_given_back(
     assert "(its file is not UTF-8; run memfs doctor)\nGrüße an alle\n" in shown
     for wanted in (Append("odd", "more"), Describe("odd", {"limit": 9}), Rename("odd", "even")):
         refused = rejected(place, wanted)
-        assert refused.message.endswith("it is UTF-16, not UTF-8")
-        assert refused.hint.startswith("memfs doctor --fix makes it UTF-8")
-    assert [each.text for each in wrong(place, home)] == [f"{path}:1: it is UTF-16, not UTF-8"]
+        assert refused.message.endswith("the file is UTF-16, not UTF-8")
+        assert refused.hint.startswith("memfs doctor --fix converts the file to UTF-8")
+    assert [each.text for each in wrong(place, home)] == [
+        f"{path}:1: the file is UTF-16, not UTF-8"
+    ]
     assert path.read_bytes() == as_it_was
-    assert mended(place, home) == ["project:odd: UTF-16 made UTF-8"]
+    assert mended(place, home) == ["project:odd: UTF-16 converted to UTF-8"]
     assert path.read_text(encoding="utf-8") == text
     assert isinstance(edit.run(place, [Append("odd", "more")], Origin()), edit.Edited)
     for _ in range(2):
@@ -176,12 +178,14 @@ def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
     block_file("notes-2", "taken\n")
     assert blocks.get(place, "notes").value == "lower\nmine"
     assert blocks.read_texts(place)["project:notes"] == first.read_text()
-    assert [each.text for each in wrong(place, home)] == [f"{second} and {first} have one label"]
+    assert [each.text for each in wrong(place, home)] == [
+        f"{second} and {first} have the same label"
+    ]
     assert mended(place, home) == [f"{second} is now project:notes-3"]
     found = [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")]
     assert found == ["lower\nmine", "taken", "upper"]
     assert wrong(place, home) == []
-    reason = f"{other}.md had the label of notes.md: by memfs doctor"
+    reason = f"{other}.md had the same label as notes.md: by memfs doctor"
     assert history.log(place, "notes-3")[0].reason == reason
     assert [each.op for each in history.log(place, "notes")] == ["append"]
 
@@ -209,7 +213,7 @@ def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: P
     alive.write_text("still being written")
     (repo / ".claude/.other.tmp").write_text("somebody else's")
     found = {each.text for each in wrong(place, home)}
-    assert found == {f"{path} was left by a run that was killed" for path in left}
+    assert found == {f"{path} is a temporary file of an interrupted run" for path in left}
     assert len(mended(place, home)) == len(left)
     assert not any(path.exists() for path in left)
     assert alive.exists()
@@ -226,7 +230,7 @@ def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
     left.write_text("half")
     left.chmod(0o600)
     assert [each.text for each in wrong(linked, home)] == [
-        f"{left} was left by a run that was killed"
+        f"{left} is a temporary file of an interrupted run"
     ]
     assert len(mended(linked, home)) == 1
 
@@ -260,7 +264,7 @@ def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> 
     found = [each.text for each in wrong(place, home)]
     assert found == [
         f"{journal}: lines 1, 3 cannot be read",
-        f"{journal}: an entry at the end is not whole",
+        f"{journal}: the last entry is incomplete",
     ]
 
 
@@ -276,13 +280,14 @@ def test_a_name_that_is_no_label_is_named_and_its_text_mended(
 def test_a_plugin_whose_hook_is_gone_is_an_error(place: Place, home: Path) -> None:
     install.run(place, "opencode", "user", str(home))
     assert any(
-        each.text.startswith("opencode is wired in") for each in doctor.run(place, str(home))
+        each.text.startswith("opencode is wired to memfs in")
+        for each in doctor.run(place, str(home))
     )
     plugin = home / ".config/opencode/plugins/memfs.js"
     plugin.write_text(plugin.read_text().replace(sys.executable, "/gone/python"))
     found = [each for each in doctor.run(place, str(home)) if "/gone/python" in each.text]
     assert [(each.level, each.hint) for each in found] == [
-        ("error", "write it anew: memfs install opencode --user")
+        ("error", "update the settings: memfs install opencode --user")
     ]
 
 
@@ -293,12 +298,12 @@ def test_a_git_that_refuses_the_folder_is_named_once_with_what_to_do(
         pytest.skip("only root can give a folder away")
     subprocess.run(["chown", "-R", "12345", str(repo / ".git")], check=True)
     [found] = wrong(place, home)
-    assert found.text == f"git refuses {repo}, for it belongs to another user"
-    assert found.hint == f"if you trust it: git config --global --add safe.directory {repo}"
+    assert found.text == f"git refuses {repo}, because it belongs to another user"
+    assert found.hint == f"if you trust it, run: git config --global --add safe.directory {repo}"
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin")  # no memfs that a committed file could name
-    with pytest.raises(StoreError, match=f"not known: git refuses {repo}"):
+    with pytest.raises(StoreError, match=f"settings.json: git refuses {repo}"):
         install.run(place, "claude", "project", str(home))
 
 
@@ -330,7 +335,7 @@ def test_a_conflicted_copy_of_a_sync_tool_is_named_and_not_used(
     assert [block.label for block in blocks.load(place) if "notes" in block.path] == ["topic/notes"]
     assert "theirs" not in brief.start(Place(place.project, place.user, "s")).context
     [found] = wrong(place, home)
-    assert found.text == f"{copy} is a conflicted copy that a sync tool left, and not used"
+    assert found.text == f"{copy} is a conflicted copy left by a sync tool; memfs does not use it"
     assert mended(place, home) == []
     assert copy.read_text() == "theirs\n"
 
@@ -343,7 +348,7 @@ def test_lines_that_are_no_facts_are_named(place: Place, home: Path) -> None:
     )
     path.write_bytes(fact + b"no json\n\n" + fact[:20] + b"\n[1]\n\xff\n" + fact)
     [found] = wrong(place, home)
-    assert found.text == f"{path}: not read as facts: lines 2, 4, 5, 6"
+    assert found.text == f"{path}: lines 2, 4, 5, 6 are not facts"
 
 
 def test_a_file_that_is_too_large_is_shown_from_its_beginning(
@@ -354,7 +359,9 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
         handle.truncate(3 << 30)
     session = Place(place.project, place.user, "s")
     shown = brief.start(session).context
-    assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    assert (
+        "(only the beginning is shown: the file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    )
     assert "the beginning" in shown
     assert brief.prompt(session, "hello there").context == ""
     with path.open("r+b") as handle:
@@ -369,7 +376,7 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
     assert [entry.label for entry in history.log(place)][:1] == ["persona"]
     [found] = wrong(place, home)
-    assert found.text == f"{path}: 4,294,967,296 bytes, a block has at most 262,144"
+    assert found.text == f"{path}: 4,294,967,296 bytes, the limit is 262,144"
     assert mended(place, home) == []
     assert path.stat().st_size == 4 << 30
 
@@ -377,7 +384,7 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
 def test_an_edit_does_not_make_a_block_too_large(place: Place, block_file: Write) -> None:
     block_file("big", f"---\nlimit: 1000000\n---\n{'é' * 131_000}\n")
     assert isinstance(edit.run(place, [Append("big", "x" * 50)], Origin()), edit.Edited)
-    assert "a block has at most 262,144" in rejected(place, Append("big", "x" * 500)).message
+    assert "the limit is 262,144" in rejected(place, Append("big", "x" * 500)).message
 
 
 def test_what_is_no_file_is_named_and_never_opened(
@@ -397,13 +404,13 @@ def test_what_is_no_file_is_named_and_never_opened(
     (folder / "inside.md").symlink_to(folder / "odd.md")
     found = {each.text for each in wrong(place, home)}
     assert found == {
-        f"{folder}/folder.md/in_it.md is no block: a file too deep",
-        f"{folder}/fifo.md is no block: a FIFO",
-        f"{folder}/socket.md is no block: a socket",
-        f"{folder}/gone.md is no block: a link",
-        f"{folder}/out.md is no block: a link",
-        f"{folder}/outside is no block: a link",
-        f"{folder}/inside.md is no block: a link",
+        f"{folder}/folder.md/in_it.md is not a block: too many folders deep",
+        f"{folder}/fifo.md is not a block: a FIFO",
+        f"{folder}/socket.md is not a block: a socket",
+        f"{folder}/gone.md is not a block: a link",
+        f"{folder}/out.md is not a block: a link",
+        f"{folder}/outside is not a block: a link",
+        f"{folder}/inside.md is not a block: a link",
     }
     assert "private" not in brief.start(Place(place.project, place.user, "s")).context
     assert mended(place, home) == []
@@ -429,13 +436,25 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     ("data", "level", "said"),
     [
         (b"---\ntags: [red\n---\nbody\n", "error", ":3: front matter"),
-        ("---\ntags: [red]\n---\nbody\n".encode("utf-16"), "error", ":1: it is UTF-16, not UTF-8"),
+        (
+            "---\ntags: [red]\n---\nbody\n".encode("utf-16"),
+            "error",
+            ":1: the file is UTF-16, not UTF-8",
+        ),
         (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
         (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
-        (b"---\nimportance: high\n---\nbody\n", "warning", ": importance is 'high', which is not"),
-        (b"---\nimportance: 11\n---\nbody\n", "warning", ": importance is 11, which is not used"),
-        (b"---\ntags: {a: b}\n---\nbody\n", "warning", ": tags is {'a': 'b'}, which is not used"),
-        (b"---\ncreated_at: soon\n---\nbody\n", "warning", ": created_at is 'soon', which is not"),
+        (
+            b"---\nimportance: high\n---\nbody\n",
+            "warning",
+            ": importance is 'high', which is ignored",
+        ),
+        (b"---\nimportance: 11\n---\nbody\n", "warning", ": importance is 11, which is ignored"),
+        (b"---\ntags: {a: b}\n---\nbody\n", "warning", ": tags is {'a': 'b'}, which is ignored"),
+        (
+            b"---\ncreated_at: soon\n---\nbody\n",
+            "warning",
+            ": created_at is 'soon', which is ignored",
+        ),
     ],
 )
 def test_a_passage_that_is_broken_is_named(
@@ -473,7 +492,7 @@ def test_nested_keys_variables_and_kinds(
     unknown = "unknown key 'context.max_tokenz'; did you mean max_tokens?"
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:2: {unknown}",
-        "MEMFS_HOOK_RECALL: memfs knows no such variable; did you mean MEMFS_HOOKS_RECALL?",
+        "MEMFS_HOOK_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
         "memory_blocks.notes has no capacty (did you mean capacity?)",
         "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
     ]

@@ -35,7 +35,7 @@ def says(path: Path, command: str) -> None:
 
 def about(place: Place, home: Path, title: str = "Claude Code") -> list[Finding]:
     found = [each for each in doctor.run(place, str(home)) if each.text.startswith(title)]
-    return [each for each in found if "a memory of its own" not in each.text]
+    return [each for each in found if "its own memory" not in each.text]
 
 
 def ran(place: Place, host: str, ago: float) -> None:
@@ -60,16 +60,16 @@ def test_each_assistant_that_is_here_has_its_version_and_last_run(
     place: Place, home: Path, program: Path
 ) -> None:
     (home / ".codex").mkdir()
-    told = "Claude Code 2.1.328; no memfs hook ran in it yet"
+    told = "Claude Code 2.1.328; no memfs hook has run yet"
     assert about(place, home)[0] == Finding("ok", told)
     [found, *_] = about(place, home, "Codex")
-    assert found.text == "Codex, version unknown; no memfs hook ran in it yet"
+    assert found.text == "Codex, version unknown; no memfs hook has run yet"
     ran(place, "claude", 0)
     last = sessions.last_run(place.home, "claude")
     assert last
     when = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(last[1]))
     assert about(place, home)[0].text == (
-        f"Claude Code 2.1.328; last memfs hook in it: Stop at {when}, 31 ms"
+        f"Claude Code 2.1.328; last memfs hook: Stop at {when}, 31 ms"
     )
     assert status.run(place, str(home)).ran == {"claude": last}
 
@@ -79,7 +79,7 @@ def test_the_last_failed_call_is_named_with_its_assistant(
 ) -> None:
     log = Path(place.home.local, "hook.log")
     log.write_text("T1 claude Stop: A: b\nT2 claude hook: C: d\nT3 codex Stop: E: f\n")
-    assert about(place, home)[0].text.endswith("; the last that failed: T2 claude hook: C: d")
+    assert about(place, home)[0].text.endswith("; last failed hook: T2 claude hook: C: d")
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_sessions_without_a_run_of_our_hooks_are_a_warning(
     wired = time.time() - 3 * DAY
     os.utime(repo / ".claude/settings.json", (wired, wired))
     [told] = warned()
-    said = "Claude Code is wired, but no hook ever ran; its last session here is of 2"
+    said = "Claude Code is wired, but no memfs hook has run; its last session here was at 2"
     assert told.startswith(said)
     ran(place, "claude", 2 * DAY)
     [told] = warned()
-    assert told.startswith("Claude Code is wired, but no hook ran since 2")
+    assert told.startswith("Claude Code is wired, but no memfs hook has run since 2")
     ran(place, "claude", DAY / 2)
     assert warned() == []
     ran(place, "claude", 9 * DAY)
@@ -165,7 +165,7 @@ def test_failed_hooks_that_a_transcript_records_are_counted(
             lines.write(json.dumps(line, separators=(",", ":")) + "\n")
     [told] = [each.text for each in about(place, home) if each.level == "warning"]
     assert told == (
-        "Claude Code records 3 failed calls of memfs's hooks in the last week; the last: "
+        "Claude Code recorded 3 failed calls of memfs hooks in the last week; the latest: "
         "UserPromptSubmit: MCP server 'memfs' not connected"
     )
 

@@ -148,7 +148,7 @@ def test_it_is_shown_and_written_only_with_a_yes(shop: Path, memfs: Run, place: 
     assert "- Go" not in memfs("init", "-y").err
     shown = memfs("init", "--from-project").err
     assert "  - Go >=1.22 (source: `go.mod`)\n" in shown
-    assert "Not written. To write it: memfs init --from-project -y" in shown
+    assert "The block was not written. To write it: memfs init --from-project -y" in shown
     assert not draft.is_written(place)
     assert "project:project_setup version 1: create" in memfs("init", "--from-project", "-y").err
     assert "- Go >=1.22" in memfs("show", "project_setup").out
@@ -160,7 +160,7 @@ def test_a_project_with_commits_and_no_sessions_is_asked(
 ) -> None:
 
     _, shown = type_into([*MEMFS, "init"], "n\n", shop, os.environ)
-    assert "Write it into the block project_setup? [Y/n]" in shown
+    assert "Write these lines into the block project_setup? [Y/n]" in shown
     assert not draft.is_written(place)
     session = Path(place.home.local, "recall/claude/s1.jsonl")
     session.parent.mkdir(parents=True)

@@ -97,7 +97,7 @@ def test_compare_and_swap(place: Place) -> None:
     outcome = run(place, Append("human", "b"), expect=1)
     assert outcome == Rejected(
         "cannot append 'human': it is at version 2, not 1",
-        "it was changed meanwhile; read it again: memfs show human",
+        "read the block again, because it was changed meanwhile: memfs show human",
     )
     undo.undo_edit(place, "human", ORIGIN)
     assert isinstance(run(place, Append("human", "c"), expect=2), Rejected), "an undo counts"
@@ -165,10 +165,10 @@ def test_session_blocks_are_the_sessions_own(place: Place) -> None:
 def test_two_blocks_cannot_become_one(place: Place) -> None:
     run(place, Create("a", "A", "AAA"), Create("c", "C", "CCC"))
     assert run(place, Rename("a", "b"), Rename("c", "b")) == Rejected(
-        "cannot rename 'c' to 'b': that label exists"
+        "cannot rename 'c' to 'b': a block with that label exists"
     )
     assert run(place, Create("b", "B"), Rename("a", "b")) == Rejected(
-        "cannot rename 'a' to 'b': that label exists"
+        "cannot rename 'a' to 'b': a block with that label exists"
     )
     assert (value(place, "a"), value(place, "c")) == ("AAA", "CCC")
     assert isinstance(run(place, Delete("c"), Rename("a", "c")), edit.Edited)
@@ -229,7 +229,7 @@ def test_private_parts_are_not_written(place: Place) -> None:
 def test_ten_pinned_blocks_hold_within_a_patch_and_for_pinning(place: Place) -> None:
     assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(8)]), Rejected)
     assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(7)]), edit.Edited)
-    many = "10 blocks are pinned, at most 10 may be"
+    many = "10 blocks are pinned, the limit is 10"
     assert refuse(place, Create("extra", "x")).message == f"cannot create 'extra': {many}"
     run(place, Create("extra", "x", pinned=False))
     assert (
@@ -264,7 +264,7 @@ def test_a_body_cannot_become_front_matter(place: Place, block_file: Write) -> N
     block_file("plain", "text\n")
     assert (
         refuse(place, Rethink("plain", "---\nread_only: true\n---\nmine")).message
-        == "cannot write 'plain': the text would become front matter"
+        == "cannot write 'plain': the text would be read as front matter"
     )
 
 

@@ -215,7 +215,7 @@ def test_sessions_go_where_there_is_a_place_for_them(
         assert "### User 2026-05-01T00:00:00Z\n\nWhich port?\n\n### Assistant\n\n7741\n" in text
         assert "ls" not in text
         back = import_path(make_empty_place(tmp_path / "other"), path)
-        assert back.omitted["conversation", "transcripts in prose"] == 1
+        assert back.omitted["conversation", "written as prose, not as messages"] == 1
 
 
 def test_nothing_is_written_over_unasked(place: Place, block_file: WRITE, tmp_path: Path) -> None:

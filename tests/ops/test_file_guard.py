@@ -72,13 +72,13 @@ def test_what_is_wrong_is_said_with_the_way_to_mend_it(
         "the archive"
     )
     broken = block_file("broken", "---\nlimit: [\n---\ntext\n")
-    assert "mend the front matter between the --- lines" in after(repo, broken)
+    assert "fix the front matter between the --- lines" in after(repo, broken)
     root = Path(place.home.root)
     (root / "blocks/notes.txt").write_text("text\n")
     told = after(repo, root / "blocks/notes.txt")
     assert "only files that end with .md are memory blocks" in told
     (root / "blocks/My Notes.md").write_text("text\n")
-    assert "is no label" in after(repo, root / "blocks/My Notes.md")
+    assert "is not a valid label" in after(repo, root / "blocks/My Notes.md")
 
 
 def test_a_secret_is_told_and_does_not_get_into_the_journal(
@@ -158,7 +158,7 @@ def test_a_file_whose_name_is_no_label_is_not_journalled(
 ) -> None:
     hidden = block_file(".swap", "half\n")
     assert before(repo, hidden).refusal == ""
-    assert "is no label" in after(repo, hidden)
+    assert "is not a valid label" in after(repo, hidden)
     assert not [entry for entry in journal.read(place.home) if entry.label == ".swap"]
 
 

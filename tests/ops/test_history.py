@@ -70,7 +70,7 @@ def test_versions_count_back_from_the_newest(place: Place) -> None:
     for version in ("-4", "-9"):
         with pytest.raises(NotFoundError, match=f"no version {version}: the oldest is -3"):
             show.run(place, "human", version)
-    with pytest.raises(NotFoundError, match="no version -1: it was never changed"):
+    with pytest.raises(NotFoundError, match="no version -1: the block was never changed"):
         show.run(place, "persona", "-1")
 
 
@@ -143,7 +143,7 @@ def test_undoing_a_rename_does_not_cost_a_newer_block(place: Place) -> None:
     edit.run(place, [Create("a", "A", "old")], ORIGIN)
     edit.run(place, [Rename("a", "b")], ORIGIN)
     edit.run(place, [Create("a", "A", "new")], ORIGIN)
-    with pytest.raises(RejectedError, match="there is a newer 'a'"):
+    with pytest.raises(RejectedError, match="a newer block is named 'a'"):
         undo.undo_edit(place, "b", ORIGIN)
     assert (blocks.get(place, "a").value, blocks.get(place, "b").value) == ("new", "old")
 

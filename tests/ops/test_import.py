@@ -146,7 +146,7 @@ def test_a_block_that_is_read_only_here_is_left(
 ) -> None:
     path = block_file("a", "---\nread_only: true\n---\nours\n")
     done = run(place, made(tmp_path, a="theirs\n"))
-    assert refusals(done) == ["cannot import 'a': it is read-only here"]
+    assert refusals(done) == ["cannot import 'a': the existing block is read-only"]
     assert path.read_text().endswith("---\nours\n")
 
 

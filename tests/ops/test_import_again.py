@@ -91,7 +91,7 @@ def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Pat
     change(folder)
     done = run(place, folder, home)
     assert blocks.get(place, label).value == "The port is 9000.\nMine stays."
-    assert "1 changed at their source and here: both stay" in done.note
+    assert "1 changed at their source and here: both versions stay" in done.note
     assert "My own line." in Path(own).read_text()
     assert any("now3" in text for text in texts(place))
 
@@ -101,7 +101,7 @@ def test_what_its_source_deleted_is_told_and_stays(place: Place, home: Path, fol
     before = texts(place)
     find(folder, "word3").unlink()
     done = run(place, folder, home)
-    assert f"{len(before):,} no longer there, but still here" in done.note
+    assert f"{len(before):,} no longer at their source, but still here" in done.note
     assert texts(place) == before
 
 
@@ -123,7 +123,7 @@ def test_a_passage_that_was_changed_since_stays(place: Place, tmp_path: Path) ->
     first, *others = archiving.list_passages(place)
     archiving.edit(place, first.passage.id, BY, text="What we know better now.")
     undone = undo_import(place, done)
-    assert [why for _, why in undone.kept] == ["it was changed since"]
+    assert [why for _, why in undone.kept] == ["it was changed after the import"]
     assert dict(undone.removed) == {"passage": len(others), "message": 1, "session": 1}
     assert [each.passage.id for each in archiving.list_passages(place)] == [first.passage.id]
 
@@ -144,7 +144,7 @@ def test_blocks_get_the_text_that_they_had(place: Place, tmp_path: Path) -> None
 def test_a_block_that_was_edited_since_stays(place: Place, tmp_path: Path) -> None:
     done = import_bundle(place, made(tmp_path, new="New.\n"))
     edit.run(place, [Append("new", "More.")], BY)
-    assert undo_import(place, done).kept == (("new", "it was edited since"),)
+    assert undo_import(place, done).kept == (("new", "it was edited after the import"),)
     assert blocks.get(place, "new").value == "New.\nMore."
 
 
@@ -158,7 +158,7 @@ def test_imports_are_listed_until_they_are_taken_back(place: Place, tmp_path: Pa
 
 def test_an_agent_takes_no_import_back(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_claude_mem(tmp_path))
-    with pytest.raises(RejectedError, match="by a person"):
+    with pytest.raises(RejectedError, match="only the user"):
         undo.run(place, done.id, Origin("agent"))
-    with pytest.raises(NotFoundError, match="there is no import zzz"):
+    with pytest.raises(NotFoundError, match="no import has the id zzz"):
         undo.run(place, "zzz", BY)

@@ -154,7 +154,7 @@ def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) 
     put(repo, "CLAUDE.md", "Use pnpm.\n")
     assert bring(place, "CLAUDE.md").note == ""
     put(repo, "CLAUDE.md", LONG)
-    note = "too long for a block now, and still one from before: claude"
+    note = "too long for a block now, but the earlier block stays: claude"
     assert bring(place, "CLAUDE.md").note == note
     assert blocks.get(place, "claude").value == "Use pnpm."
 
@@ -204,7 +204,7 @@ def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, 
     put(folder, "MEMORY.md", "- [Role](user_role.md): a surgeon\n- [Tests](feedback_tests.md)\n")
     put(repo, "CLAUDE.local.md", "My sandbox.\n")
     done = bring(place, repo, folder)
-    private = "private: --user takes it into your own store"
+    private = "private: add --user to import it into your own store"
     found = {Path(path).name: what for path, what in became(done).items()}
     assert found == {
         "CLAUDE.local.md": private,
@@ -236,7 +236,7 @@ def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
         "AGENTS.md": "agents",
         "GEMINI.md": "memfs wrote it (memfs sync)",
         ".cursor/rules/memfs.mdc": "memfs wrote it (memfs sync)",
-        "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, and {MARKS[1]} is nowhere",
+        "CLAUDE.md": f"the section of memfs in it is damaged: line 2 has {MARKS[0]}, but {MARKS[1]} is missing",
     }
     bring(place, "AGENTS.md")
     assert blocks.get(place, "agents").value == "Use pnpm."
@@ -247,14 +247,17 @@ def test_files_that_are_imported_are_named_and_not_followed(place: Place, repo: 
     said = "See @docs/a.md, @~/x and a@b.md.\n`@no.md`\n```\n@no.md\n```\n@core/lib\n"
     put(repo, "AGENTS.md", said)
     done = bring(place)
-    assert became(done) == {"AGENTS.md": "agents", "GEMINI.md": "it only imports AGENTS.md"}
+    assert became(done) == {
+        "AGENTS.md": "agents",
+        "GEMINI.md": "it contains only imports: AGENTS.md",
+    }
     assert [each.imports for each in done.files if each.files] == [("docs/a.md", "~/x")]
 
 
 def test_the_same_text_is_taken_once(place: Place, repo: Path) -> None:
     put(repo, "CLAUDE.md", "Use pnpm.\n")
     (repo / "AGENTS.md").symlink_to("CLAUDE.md")
-    same = "it says the same as CLAUDE.md"
+    same = "it has the same text as CLAUDE.md"
     assert became(bring(place)) == {"CLAUDE.md": "claude", "AGENTS.md": same}
 
 
@@ -289,18 +292,18 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
         "empty.md": "it is empty",
         "nul.md": "it contains control characters",
         "Fine.md": "memory-bank/fine",
-        "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
+        "fine.md": "memory-bank/Fine.md already has the label memory-bank/fine",
         "token.md": "line 3 looks like a secret (github-token)",
         f"of {SECRET}.md": "its name contains a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
-        "many.md": "it would be 5,000 passages, at most 2,000 are taken",
+        "many.md": "it would become 5,000 passages, the limit is 2,000",
         "private.md": "memory-bank/private",
         "closed.md": "it cannot be read: Permission denied",
         "pipe.md": "it is not a file",
-        "gone.md": "it is a link that leads nowhere",
+        "gone.md": "it is a broken link",
         "loop": "it is a link to a folder",
-        "out.md": f"it is a link that leads out of {repo}, to {tmp_path}/secret.md: "
-        "name that, if you want it",
+        "out.md": f"it is a link to {tmp_path}/secret.md, outside of {repo}: "
+        "to import the target, name its path",
     }
     assert len(refusals(done)) == len(found) - 3
     assert f"cannot import memory-bank/empty.md: {found['empty.md']}" not in refusals(done)
@@ -348,7 +351,7 @@ def test_a_file_elsewhere_can_be_named(place: Place, tmp_path: Path) -> None:
 def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
     assert bring(place).files == ()
     (repo / "src").mkdir()
-    with pytest.raises(NotFoundError, match="nothing in src"):
+    with pytest.raises(NotFoundError, match="src contains no memory files"):
         bring(place, "src")
     with pytest.raises(NotFoundError, match=r"no file or folder nope\.md"):
         bring(place, "nope.md")
@@ -375,7 +378,7 @@ def test_instruction_files_in_deeper_folders_are_offered(
     git(repo, "add", "AGENTS.md", "CLAUDE.md", "api", "a")
     assert {each.path: each.left or each.label for each in bring(place).files} == {
         "AGENTS.md": "agents",
-        "CLAUDE.md": "it says the same as AGENTS.md",
+        "CLAUDE.md": "it has the same text as AGENTS.md",
         "api/AGENTS.md": "agents/api",
         "a/b/CLAUDE.md": "claude/a/b",
     }

@@ -180,14 +180,14 @@ def test_a_file_that_its_host_would_ignore_is_refused_and_named(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     if not set(jsonc_edit.list_extras(text)).isdisjoint(hosts.get(host).IGNORES):
-        with pytest.raises(StoreError, match=r"cannot read it: a .* is in it"):
+        with pytest.raises(StoreError, match=r"cannot read a file with a "):
             install.run(place, host, "user", str(home))
         assert path.read_text() == text
         path.write_text("{}")
     install.run(place, host, "user", str(home))
     path.write_text("// mine\n" + path.read_text())
     named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
-    ignored = [each for each in named if "cannot read it: a comment" in each]
+    ignored = [each for each in named if "cannot read a file with a comment" in each]
     assert len(ignored) == ("a comment" in hosts.get(host).IGNORES)
     install.run(place, host, "user", str(home), remove=True)
     assert "// mine" in path.read_text()
@@ -198,7 +198,7 @@ def test_hooks_that_are_all_switched_off_are_named(place: Place, home: Path) -> 
     path = home / ".claude/settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
     named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
-    assert f"{path}: Claude Code runs no hook, for disableAllHooks is on" in named
+    assert f"{path}: Claude Code runs no hooks, because disableAllHooks is on" in named
 
 
 NAMED = ('{"permissions": {"deny": ["Read(hooks/memfs_hook.py)"]}}', '{"a": "memfs_hook.py"}')

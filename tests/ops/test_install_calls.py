@@ -54,7 +54,7 @@ def test_hooks_that_an_earlier_version_did_not_install_are_named(
 ) -> None:
     def list_warnings() -> list[str]:
         found = [each for each in doctor.run(place, str(home)) if each.level == "warning"]
-        hint = f"write them anew: memfs install {host} --user"
+        hint = f"update the settings: memfs install {host} --user"
         return [each.text for each in found if each.hint == hint]
 
     done = install.run(place, host, "user", str(home))

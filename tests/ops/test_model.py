@@ -103,18 +103,18 @@ def test_none_removes_the_vectors_and_words_find(place: Place, kept: OpenStore) 
     assert model.use_model(place, "none", stage).state == ""
     assert find(kept).hits
     for mode in ("semantic", "hybrid"):
-        with pytest.raises(MemfsError, match="embedding is off") as raised:
+        with pytest.raises(MemfsError, match="search by meaning is off") as raised:
             find(kept, mode)
         assert str(settings(place)) in raised.value.message
     assert active_model.measure_size(place.home.index) == 0
-    assert status.run(place, "").embedding == "none: search goes by words"
+    assert status.run(place, "").embedding == "none: search by words only"
 
 
 def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: OpenStore) -> None:
     assert find(kept).hits
     settings(place).write_text("memfs: 1\nembedding: none\n")
     [found] = [each for each in doctor.run(place, "") if "embedding" in each.text]
-    assert found.hint == "memfs model use none removes them"
+    assert found.hint == "remove the vectors: memfs model use none"
     model.use_model(place, "none", stage)
     [found] = [each for each in doctor.run(place, "") if "embedding" in each.text]
     assert (found.level, found.hint) == ("ok", "")
@@ -147,7 +147,7 @@ def test_a_place_without_a_store_of_ones_own_has_nowhere_to_keep_it(place: Place
 def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine: Path) -> None:
     settings(place).write_text(f"memfs: 1\nembedding: {mine}\n")
     (mine / "model.safetensors").unlink()
-    said = "there is no file model.safetensors"
+    said = "the file model.safetensors is missing"
     assert find(kept)
     assert said in kept.note
     assert find(kept).hits

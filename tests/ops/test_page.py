@@ -64,7 +64,7 @@ def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
 def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
     write(place, BODY)
     page.page_out(place, "system_rules", AGENT, task=TASK)
-    pointer = "(parts of it are paged out; back with memfs page in system_rules)"
+    pointer = "(parts of it are paged out; restore them with memfs page in system_rules)"
     assert pointer in memfs("show").out
 
 
@@ -187,12 +187,15 @@ def test_what_nobody_read_for_a_month_is_stale(
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     write(place, BODY)
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
-    assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                               PART"
+    assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                                  PART"
     assert "The holiday party is on 12 December at the harbour." in shown.out
     assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)
-    assert shown.err == "✓ 2 parts paged out of 'system_rules'; back: memfs page in system_rules\n"
-    assert memfs("page", "in", "system_rules").err == "✓ 'system_rules' has its parts back\n"
+    assert (
+        shown.err
+        == "✓ 2 parts paged out of 'system_rules'; to restore: memfs page in system_rules\n"
+    )
+    assert memfs("page", "in", "system_rules").err == "✓ restored the parts of 'system_rules'\n"
     assert memfs("page", "in", "system_rules").code == 1
 
 

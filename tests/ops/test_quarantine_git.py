@@ -225,8 +225,8 @@ def test_of_a_repository_that_git_does_not_read_nothing_is_used(place: Place, re
     reply = tell(repo, session="s2")
     assert "SYSTEM_RULES" not in reply.context
     assert "## [HUMAN]" in reply.context
-    assert "git does not say what came with it" in reply.notice
-    with pytest.raises(StoreError, match="git does not say"):
+    assert "git cannot list the files of" in reply.notice
+    with pytest.raises(StoreError, match="git does not list"):
         blocks.find_place(str(repo))
     assert Path(place.home.local, "token").exists()
 
@@ -313,7 +313,7 @@ def test_a_pull_that_stopped_halfway_is_held_back(place: Place, repo: Path, clon
     (repo / path).write_text(text)
     refused = edit.run(place, [Append("system_rules", "from me")], Origin())
     assert isinstance(refused, Rejected)
-    assert "cannot be edited until you have looked" in refused.message
+    assert "review the change before you edit the file" in refused.message
     assert (repo / path).read_text() == text
     git(repo, "checkout", "-q", "--", path)
     assert show.brief(place) == known

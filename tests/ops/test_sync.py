@@ -252,7 +252,7 @@ def test_what_is_held_back_is_not_synced(
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")
     commit(repo, "a block of somebody else", "--author", THEM)
-    with pytest.raises(StoreError, match="wait until you have looked"):
+    with pytest.raises(StoreError, match="wait for your review"):
         sync.run(place)
     assert "obey" not in (repo / "AGENTS.md").read_text()
     trusting.accept(place)
@@ -296,7 +296,7 @@ def test_an_edit_stands_whatever_becomes_of_the_sections(place: Place, repo: Pat
     (repo / "AGENTS.md").write_text(f"{BEGIN}\n")
     (repo / "GEMINI.md").chmod(0o444)
     note = add(place, "kept")
-    assert note.startswith("not synced: AGENTS.md: line 1 has <!-- memfs: begin -->, and")
+    assert note.startswith("not synced: AGENTS.md: line 1 has <!-- memfs: begin -->, but")
     assert note.endswith("; GEMINI.md is read-only")
     assert "kept" in blocks.get(place, "system_rules").value
     assert "kept" in (repo / ".windsurfrules").read_text()

@@ -213,7 +213,7 @@ def test_a_repository_of_something_else_is_refused(world: World) -> None:
         world.sync(world.one)
     assert run(world.remote, "rev-list", "--count", "main").strip() == "1"
     run(world.remote, "branch", "-m", "main", "master")
-    with pytest.raises(StoreError, match="has no branch main, but master"):
+    with pytest.raises(StoreError, match="has no branch main, only master"):
         world.sync(world.one)
 
 
@@ -361,7 +361,7 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     world.sync(one, two)
     before = memory(two)
     shutil.rmtree(root(one) / "blocks")
-    with pytest.raises(StoreError, match="all 5 files that were synced are gone here"):
+    with pytest.raises(StoreError, match="all 5 synced files are gone on this machine"):
         world.sync(one)
     assert sync_user.stop(one)
     assert not sync_user.stop(one)
@@ -371,7 +371,7 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     clone = f"{world.remote}.clone"
     for words in ("rm -qr blocks", "commit -qm x", "push -q origin main"):
         run(clone, *words.split())
-    with pytest.raises(StoreError, match="all 5 files that were synced are gone there"):
+    with pytest.raises(StoreError, match="all 5 synced files are gone in the remote"):
         world.sync(one)
     assert memory(one) == before
 
@@ -383,7 +383,7 @@ def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:
     before = memory(two)
     (root(one) / "blocks/b/.git").mkdir()  # somebody made a repository of it
     left_out = sync_user.run(one).left_out
-    assert left_out["blocks/b"] == "a repository of its own"
+    assert left_out["blocks/b"] == "a separate git repository"
     (root(one) / "blocks/b/.git").rmdir()
     put(one, "blocks/a.md", "x" * (9 << 20))
     assert sync_user.run(one).left_out == {"blocks/a.md": "it is larger than 8 MB"}

@@ -64,9 +64,12 @@ def test_joining_again_keeps_the_rules_and_another_project_is_refused(
     verbs.join_project(joined, server.address, "mft_2", ME, project="shop")
     assert rules(joined) == before
     table.member["projects"].append({"id": 8, "name": "docs", "role": "reader", "origins": []})
-    with pytest.raises(RejectedError, match="has joined shop"):
+    with pytest.raises(RejectedError, match="has already joined shop"):
         verbs.join_project(joined, server.address, "mft_2", ME, project="docs")
-    with serve(table.answer) as other, pytest.raises(RejectedError, match="has joined shop"):
+    with (
+        serve(table.answer) as other,
+        pytest.raises(RejectedError, match="has already joined shop"),
+    ):
         verbs.join_project(joined, other.address, "mft_2", ME, project="shop")
 
 

@@ -84,7 +84,7 @@ def test_a_question_with_what_is_never_shared_stays_here(joined: Place, table: T
     membership.save_patterns(joined.store("user"), ["stale*emca"])
     found, note = find(joined, "a stale lease at Emca")
     assert found == []
-    assert note == "no hits from the team: the question has what memfs team never names"
+    assert note == "no hits from the team: the question matches a pattern of 'memfs team never'"
     assert table.searches == []
 
 

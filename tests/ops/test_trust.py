@@ -15,8 +15,8 @@ def test_a_store_that_came_with_a_clone_is_only_named(clone: Path) -> None:
     assert "SYSTEM_RULES" not in reply.context
     assert "## [HUMAN]" in reply.context  # the user's own tier serves all the same
     assert reply.notice == (
-        f"memfs: {clone}/.agent-memory came with this project; it is not used until you have "
-        "looked at it: memfs trust"
+        f"memfs: {clone}/.agent-memory came with this project and is not used until you "
+        "review it: run memfs trust"
     )
     assert tell(clone, PROMPT).notice == ""
     assert not (clone / ".agent-memory" / "local").exists()
@@ -41,7 +41,7 @@ def test_without_a_tier_of_ones_own_the_clone_is_named_too(clone: Path, home: Pa
 
 def test_doctor_and_status_say_that_it_is_not_trusted(clone: Path, home: Path) -> None:
     place = blocks.find_place(str(clone))
-    assert "you have not trusted it: hooks do not use it" in [
+    assert "you have not trusted the project store: hooks do not use it" in [
         finding.text for finding in doctor.run(place, str(home))
     ]
     assert not status.run(place, str(home)).trusted

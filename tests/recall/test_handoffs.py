@@ -275,7 +275,7 @@ def test_what_is_done_is_told_for_a_day_and_what_is_open_for_a_week(
 
 
 def test_a_person_looks_at_it_has_it_told_again_and_drops_it(place: Place, memfs: Run) -> None:
-    assert "no session here leaves a note" in memfs("last", "--session").err
+    assert "no session here has a note to hand over" in memfs("last", "--session").err
     keep(place, say(place.home.top, *WORK, at="2026-04-01T09:00"))
     shown = memfs("last", "--session")
     assert shown.out.startswith("claude, 2026-04-01 09:00 UTC, session old\n> asked: Let the")
@@ -287,7 +287,7 @@ def test_a_person_looks_at_it_has_it_told_again_and_drops_it(place: Place, memfs
     assert "the note is dropped" in memfs("handoff", "--drop").err
     assert brief_layout.HANDED not in begin(place, "newer")
     assert memfs("session", "forget", "old", "--yes").code == 0
-    assert "no session here leaves a note" in memfs("last", "--session").err
+    assert "no session here has a note to hand over" in memfs("last", "--session").err
 
 
 def test_other_working_trees_untrusted_stores_and_a_setting(place: Place, linked: Place) -> None:

@@ -271,7 +271,7 @@ def test_what_is_only_likely_is_proposed_and_not_told(place: Place) -> None:
     shown = brief.start(place)
     assert "never deploy the shop on a friday" in shown.context
     assert "only with her ok" not in shown.context
-    assert "\nmemfs: 1 rule that you stated is" in shown.notice
+    assert "\nmemfs: 1 rule you stated is" in shown.notice
 
 
 def test_a_setting_turns_the_telling_off(place: Place) -> None:

@@ -84,7 +84,7 @@ def test_many_are_left_and_the_former_model_serves(
     configure(place, mine)
     assert searched(indexed) == encoder.load_bundled().name == searched(OpenStore(place))
     assert indexed.note == (
-        f"searched by the former model until memfs ingest has made those of {mine}"
+        f"searched with the previous model until memfs ingest has indexed with {mine}"
     )
     keep(store, "a blue piano that came meanwhile")
     found = indexed.update_engine("hybrid").search("blue piano", mode="hybrid").hits
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_a_model_is_told_and_words_find(
     configure(place, mine)
     (mine / "model.safetensors").write_bytes(b"")
     assert searched(indexed) == encoder.load_bundled().name, "the former model is there"
-    assert "by the vectors of the former model" in indexed.note
+    assert "with the previous model" in indexed.note
     assert str(mine) in indexed.note
     shutil.rmtree(place.home.index)
     kept = OpenStore(place)
@@ -205,7 +205,7 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
     monkeypatch.setattr(model_config, "FEW", 2)
     configure(place, "bundled")
     assert searched(kept) == ""
-    assert "until memfs ingest has made the vectors of bundled" in kept.note
+    assert "until memfs ingest has indexed with bundled" in kept.note
     assert index_sources.rebuild_vectors(place)
     assert searched(kept) == encoder.load_bundled().name
     assert kept.note == ""

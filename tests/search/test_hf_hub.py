@@ -56,7 +56,7 @@ def test_a_model_that_is_not_there_names_the_command(home: Path, revision: str |
         (top / "refs/main").write_text(revision)
     with pytest.raises(NotFoundError) as raised:
         model_files.find_model("owner/name")
-    assert raised.value.hint == "memfs model fetch owner/name"
+    assert raised.value.hint == "download it: memfs model fetch owner/name"
 
 
 class Hub(http.server.BaseHTTPRequestHandler):
@@ -134,7 +134,7 @@ def test_fetch_brings_the_model_and_nothing_else(repo: Path, home: Path, address
         1,
         (
             "error: the embedding model owner/name is not on this machine\n"
-            "hint: memfs model fetch owner/name\n"
+            "hint: download it: memfs model fetch owner/name\n"
         ),
     )
     assert Hub.asked == []

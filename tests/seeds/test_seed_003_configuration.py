@@ -56,14 +56,14 @@ orchestrator:
   compression: "smart"  # or "aggressive"
 """
 NO_EMBEDDING = (
-    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used: there is one "
-    "index, with one model, and `embedding` is bundled"
+    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used: all memory "
+    "is searched with one model, the setting `embedding`: bundled"
 )
 NO_MODEL = (
-    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts: name it as "
-    "`llm.model`, with its endpoint"
+    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts: to use a "
+    "model, set `llm.model` and its endpoint"
 )
-NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: only you may have a model asked"
+NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: name models in your own configuration"
 
 
 def write(root: str, text: str) -> str:
@@ -106,9 +106,9 @@ def test_a_repository_is_refused_the_model_alone(place: Place, home: Path, memfs
     assert load(place) == (ALL, (refused, NO_EMBEDDING))
     assert not facts.extract_by_model(place)
     assert {refused, NO_EMBEDDING} <= {each.text for each in doctor.run(place, str(home))}
-    assert "only you may have a model asked" in " ".join(memfs("status").out.split())
+    assert "name models in your own configuration" in " ".join(memfs("status").out.split())
     screen = memfs("recall", "where do gophers dig?")
-    assert "only you may have a model asked" in " ".join((screen.out + screen.err).split())
+    assert "name models in your own configuration" in " ".join((screen.out + screen.err).split())
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_a_repositorys_plugins_are_refused_one_by_one(
     """Nor do the defaults take the place of what was refused."""
     assert place.project
     path = write(place.project.root, text)
-    refused = f"{path}: memory_blocks.mine is not used: only you may name a plugin"
+    refused = f"{path}: memory_blocks.mine is not used: name plugins in your own configuration"
     assert load(place) == (kinds, (refused,))

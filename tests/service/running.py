@@ -103,7 +103,7 @@ def inside(idle: float = 60.0) -> Iterator[Server]:
     try:
         yield server
     finally:
-        server._end("told to stop")
+        server._end("asked to stop")
         thread.join(LONG)
         assert not thread.is_alive()
 

@@ -86,7 +86,7 @@ def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
             client.ask("hold", ["."], wait=0.5)
             return inside._leave
 
-        assert running.until(left) == "memfs is another one now"
+        assert running.until(left) == "memfs was changed"
     assert client.is_listening()
 
 
@@ -114,7 +114,7 @@ def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, 
         used = inside._used
         assert service_status.load_status()
         assert inside._used == used  # that is no reason to stay
-        assert running.until(lambda: inside._leave) == "nobody asked"
+        assert running.until(lambda: inside._leave) == "idle"
     running.until(lambda: not running.ours(home))
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     assert running.until(service_status.load_status)

@@ -78,7 +78,7 @@ def test_creating_renaming_deleting_and_undoing_are_committed(place: Place, work
 def test_main_is_protected_unless_allowed(place: Place, work: Path) -> None:
     git(work, "checkout", "-q", "main")
     assert change(place, Append("persona", "x")) == (
-        "not committed: main is protected (git.protected)"
+        "not committed: the branch main is protected (git.protected)"
     )
     assert heads(work) == 1
     configure(place, "git:\n  commit: edit\n  protected: [release/*]\n")
@@ -92,7 +92,7 @@ def test_during_a_merge_or_without_a_branch_nothing_is_committed(place: Place, w
     assert change(place, Append("persona", "x")) == "not committed: no branch is checked out"
     git(work, "checkout", "-q", "work")
     (work / ".git" / "MERGE_HEAD").write_text(git(work, "rev-parse", "HEAD"))
-    assert change(place, Append("persona", "y")) == "not committed: a merge is going on"
+    assert change(place, Append("persona", "y")) == "not committed: a merge is in progress"
     assert heads(work) == 1
 
 

@@ -94,9 +94,7 @@ def test_a_filter_keeps_its_file_out_and_the_rest_goes_in(work: Path) -> None:
     for name in ("a.key", "b.md"):
         (work / name).write_text("plain\n")
     said = commit(work, "a.key", "b.md")
-    assert (
-        said == "a.key goes through filter=git-crypt, and memfs runs no filter: commit it with git"
-    )
+    assert said == "a.key needs filter=git-crypt, and memfs runs no git filters: commit it with git"
     assert git(work, "ls-tree", "-r", "--name-only", "HEAD").split() == ["b.md"]
     assert git(work, "ls-files").split() == ["b.md"]
 

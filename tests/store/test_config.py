@@ -46,7 +46,7 @@ def test_defaults_project_user_and_variables(place: Place, monkeypatch: pytest.M
         ("hooks:\n  recal: 3\n", "3: unknown key 'hooks.recal'; did you mean recall?"),
         (
             "memgpt:\n  context: {max_tokens: 9000}\n  llm: {model: m}\n",
-            "2: 'memgpt' is not used: write context, llm at the beginning of a line, without it",
+            "2: 'memgpt' is not used: begin a line with context, llm, without 'memgpt'",
         ),
         ("llm:\n  # all mine\n  zzz: 1\n", "4: unknown key 'llm.zzz'"),
         ("llm:\n  endpoint: http://localhost/v1\n  timeout: long\n", "4: llm.timeout is 'long', expected a whole number"),
@@ -56,7 +56,7 @@ def test_defaults_project_user_and_variables(place: Place, monkeypatch: pytest.M
         ("paging: {warn_threshold: 7}\n", "2: paging.warn_threshold is 7, expected a number between 0 and 1"),
         ("sources: 5\n", "2: sources is 5, expected a mapping"),
         ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean glob?"),
-        ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is no list of texts"),
+        ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is not a list of texts"),
         ("git: often\n", "2: git is 'often', expected a mapping"),
         ("git: {commit: often}\n", "2: git.commit is 'often', expected off, edit or session"),
         ("enabled: 'true'\n", "2: enabled is 'true', expected true, false or off"),
@@ -65,7 +65,7 @@ def test_defaults_project_user_and_variables(place: Place, monkeypatch: pytest.M
         ("trust: {pulled: off}\n", "2: trust.pulled is 'off', expected name or hold"),
         ("max_blocks: 0\n", "2: max_blocks is 0, expected 1 or more"),
         ("max_blocks: many\n", "2: max_blocks is 'many', expected a whole number"),
-        ("max_blocks: 3\n" + "# filler\n" * 10_000, " it is longer than 64 kB; it is not used"),
+        ("max_blocks: 3\n" + "# filler\n" * 10_000, " the file is longer than 64 kB, and not used"),
         ("hooks: [unclosed\n", None),
     ],
 )  # fmt: skip
@@ -106,12 +106,12 @@ def test_variables_that_are_wrong_are_named() -> None:
     }
     project = "is not used: a project can set variables, so only your own configuration"
     assert config_file.find_variable_problems(names) == [
-        f"MEMFS_EMBEDDING {project} ({own}) may say embedding: a/b",
+        f"MEMFS_EMBEDDING {project} ({own}) may set embedding: a/b",
         "MEMFS_GIT_COMMIT: git.commit is 'often', expected off, edit or session",
-        "MEMFS_HOKS_RECALL: memfs knows no such variable; did you mean MEMFS_HOOKS_RECALL?",
-        f"MEMFS_LLM_COMMAND {project} ({own}) may say llm.command: evil",
+        "MEMFS_HOKS_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
+        f"MEMFS_LLM_COMMAND {project} ({own}) may set llm.command: evil",
         "MEMFS_MAX_BLOCKS: max_blocks is 'many', expected a whole number",
-        "MEMFS_TOOLS_REMOVE: no variable can contain a list: write tools.remove into config.yaml",
+        "MEMFS_TOOLS_REMOVE: a variable cannot contain a list: set tools.remove in config.yaml",
     ]
 
 
@@ -206,7 +206,7 @@ def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> N
 def test_a_repository_names_no_files_of_a_model(place: Place, text: str) -> None:
     write(place.project, "embedding: none\n")
     assert config.model(place).kind == "none"
-    said = f"2: embedding: {text} is not used: a repository may name bundled or none"
+    said = f"2: embedding: {text} is not used: a repository may only choose bundled or none"
     assert problems(place.project, f"embedding: {text}\n") == [said]
     assert kinds(place) == ("bundled", "bundled", "")
     write(place.user, "embedding: none\n")
@@ -300,7 +300,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(place: Place, text: str) -> No
     assert place.user
     with pytest.raises(StoreError) as raised:
         config_file.write(place.user, "embedding", "none")
-    assert raised.value.hint == "write the line into it yourself: embedding: none"
+    assert raised.value.hint == "add the line to it yourself: embedding: none"
     assert path.read_text() == text
 
 

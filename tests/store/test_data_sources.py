@@ -69,7 +69,7 @@ def test_the_name_of_the_history_is_taken(place: Place) -> None:
     configure(place, "sources:\n  commits:\n    paths: [docs]\n")
     assert data_sources.list_sources(place) == []
     assert reasons(place) == [
-        "sources.commits is not used: it is the name of the project's own commits"
+        "sources.commits is not used: this name is reserved for the project's own commits"
     ]
 
 
@@ -81,24 +81,24 @@ def test_without_sources_nothing_is_listed(place: Place) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ("5", "it is no mapping with paths"),
+        ("5", "it is not a mapping with paths"),
         ("{}", "it names no paths"),
-        ("{paths: 5}", "its paths is no list of texts"),
-        ("{paths: docs}", "its paths is no list of texts"),
-        ("{paths: [5]}", "its paths is no list of texts"),
-        ('{paths: [""]}', "its paths is no list of texts"),
-        ('{paths: ["a\\0b"]}', "its paths is no list of texts"),
-        ("{paths: [docs], glob: {a: 1}}", "its glob is no list of texts"),
+        ("{paths: 5}", "its paths is not a list of texts"),
+        ("{paths: docs}", "its paths is not a list of texts"),
+        ("{paths: [5]}", "its paths is not a list of texts"),
+        ('{paths: [""]}', "its paths is not a list of texts"),
+        ('{paths: ["a\\0b"]}', "its paths is not a list of texts"),
+        ("{paths: [docs], glob: {a: 1}}", "its glob is not a list of texts"),
         (f"{{paths: [{', '.join('x' * 1000)}]}}", "it has 1,000 paths, at most 100 are used"),
         ("{paths: [docs], chunk_size: 0}", "its chunk_size is 0, expected 200 to 20,000"),
         ("{paths: [docs], chunk_size: true}", "its chunk_size is True, expected 200 to 20,000"),
         ("{paths: [docs], overlap: 800}", "its overlap is 800, expected 0 to half of its chunk_size"),
-        ("{paths: [/etc]}", "/etc: a repository's source is written relative to its folder"),
-        ("{paths: [~/x]}", "~/x: a repository's source is written relative to its folder"),
-        ("{paths: [../x]}", "../x: a repository's source is inside of it, without .."),
-        ("{paths: [docs/../../x]}", "docs/../../x: a repository's source is inside of it, without .."),
-        ("{paths: [.git]}", ".git: git's own files are no source"),
-        ("{paths: [.agent-memory/blocks]}", ".agent-memory/blocks: the memory is searched already"),
+        ("{paths: [/etc]}", "/etc: write the path relative to the repository's folder"),
+        ("{paths: [~/x]}", "~/x: write the path relative to the repository's folder"),
+        ("{paths: [../x]}", "../x: the path has to be inside the repository, without .."),
+        ("{paths: [docs/../../x]}", "docs/../../x: the path has to be inside the repository, without .."),
+        ("{paths: [.git]}", ".git: git's own folder cannot be a source"),
+        ("{paths: [.agent-memory/blocks]}", ".agent-memory/blocks: memfs searches the memory already"),
         ("{paths: [out]}", "out: it leads out of the repository, to /usr"),
         ("{paths: [out/share]}", "out/share: it leads out of the repository, to /usr/share"),
     ],
@@ -119,7 +119,7 @@ def test_a_users_own_are_anywhere_but_written_whole(place: Place) -> None:
     assert [each.name for each in data_sources.list_sources(place)] == ["c"]
     assert reasons(place) == [
         "sources.a is not used: x: write it as /x or ~/x",
-        "sources.b is not used: /: a whole disk is no source",
+        "sources.b is not used: /: a whole disk cannot be a source",
     ]
 
 

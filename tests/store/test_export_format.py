@@ -122,7 +122,7 @@ def test_names_that_are_one_on_some_disks_are_refused(
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
 def test_links_and_devices_in_a_zip_are_refused(tmp_path: Path, kind: int) -> None:
     data = zipped(("blocks/a.md", b"/etc/passwd"), kind=kind)
-    refuse(tmp_path, data, "a link or a device")
+    refuse(tmp_path, data, "a link, a device")
 
 
 def changed(**fields: object) -> bytes:
@@ -168,7 +168,7 @@ NO_PLAIN_FILE = {
 
 def test_a_member_that_is_no_plain_file_is_refused(tmp_path: Path) -> None:
     for data in NO_PLAIN_FILE.values():
-        refuse(tmp_path, data, "no plain file")
+        refuse(tmp_path, data, "special file")
 
 
 @pytest.mark.parametrize("mode", [0o644, stat.S_IFREG | 0o600, 0])
@@ -232,7 +232,7 @@ def test_a_file_that_is_not_as_the_manifest_says_is_named(tmp_path: Path) -> Non
 @pytest.mark.parametrize("text", [b"{}", b"[", b"[]", b'{"memfs": 2, "tier": "", "files": {}}'])
 def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, text: bytes) -> None:
     data = zipped(("blocks/a.md", b""), ("manifest.json", text))
-    refuse(tmp_path, data, r"manifest\.json of|has format 2")
+    refuse(tmp_path, data, r"manifest\.json of|has the export format 2")
 
 
 @pytest.mark.parametrize(
@@ -255,13 +255,13 @@ def test_what_lies_beside_the_store_is_counted(tmp_path: Path) -> None:
 
 def test_no_store_and_two_stores_are_refused(tmp_path: Path) -> None:
     for data, what in (
-        (zipped(("a.py", b"")), "no store is"),
+        (zipped(("a.py", b"")), "contains no store"),
         (
             zipped(("a/.agent-memory/blocks/x.md", b""), ("b/.agent-memory/config.yaml", b"")),
             "more",
         ),
-        (zipped(), "no store is"),
-        (b"", "no store is|cannot be read"),
+        (zipped(), "contains no store"),
+        (b"", "contains no store|cannot be read"),
         (b"just some text" * 100, "cannot be read"),
     ):
         refuse(tmp_path, data, what)

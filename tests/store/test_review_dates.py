@@ -78,7 +78,7 @@ def test_commands_show_it_and_nothing_is_hidden(dated: Place, memfs: Run) -> Non
     assert shown.err.rstrip().endswith("review after May (no date)")
     assert "gives up" in shown.out
     assert "expires at 2026-04-01 (past)" in memfs("facts").out
-    assert "review_after is 'May', which is not used" in memfs("doctor").out
+    assert "review_after is 'May', which is ignored" in memfs("doctor").out
     found = memfs("check")
     assert found.out.splitlines() == [
         ".agent-memory/blocks/system_rules.md:2 due date: review_after: 2026-05-02",

@@ -15,7 +15,7 @@ from tests.stress.journals import Entry, Journal
 from tests.stress.steps import Noted, whole
 from tests.stress.world import World
 
-_CALM = ("Claude Code is not wired",)
+_CALM = ("Claude Code is not wired to memfs",)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ EDITOR = "editor"
 LOCKED_OUT = "reads that found the store locked"
 _IN_TIME = 8.0  # seconds: a prompt's hook ends after 5, and the machine is busy
 # Why a step may be refused: what it was about was taken back by somebody's undo, or killed.
-_EXPECTED = ("is not in it", "nothing to undo", "it has ", "is locked by")
+_EXPECTED = ("is not in the block", "nothing to undo", "the block has ", "is locked by")
 
 
 class Notes:

@@ -92,9 +92,11 @@ def test_another_version_of_the_protocol_is_named_with_what_to_update(server: Sm
     server.handle = lambda *_: (200, {HEADER: "2"}, b"{}")
     error = refused(server.address)
     assert (error.away, error.hint) == (False, "update memfs")
-    assert error.message == "the team's server speaks version 2 of the protocol, this memfs 1"
+    assert error.message == (
+        "the team's server uses version 2 of the protocol, this memfs uses version 1"
+    )
     server.handle = lambda *_: (426, {HEADER: "0"}, b"")
-    assert refused(server.address).hint == "ask whoever runs the server to update it"
+    assert refused(server.address).hint == ("ask the server's administrator to update the server")
     server.handle = lambda *_: (426, {}, b'{"error": "version 3 is spoken here"}')
     error = refused(server.address)
     assert (error.away, error.message) == (False, "version 3 is spoken here")
@@ -108,7 +110,7 @@ def test_what_is_no_answer_of_a_team_server_is_said_to_be_none(
 ) -> None:
     server.handle = lambda *_: (200, {}, body)
     error = refused(server.address)
-    assert (error.away, error.hint) == (True, "is the address right?")
+    assert (error.away, error.hint) == (True, "check the address")
 
 
 def test_no_redirect_is_followed(server: SmallServer) -> None:
@@ -154,9 +156,9 @@ LATE = "did not answer within 0.3 s"
 @pytest.mark.parametrize(
     ("raw", "scheme", "told"),
     [
-        (lambda connection: connection.close(), "http:", "ended the connection|reset by peer"),
-        (lambda connection: connection.sendall(b"220 mail\r\n" * 99), "http:", "no HTTP|reset"),
-        (drip, "http:", f"{LATE}|no HTTP"),
+        (lambda connection: connection.close(), "http:", "closed the connection|reset by peer"),
+        (lambda connection: connection.sendall(b"220 mail\r\n" * 99), "http:", "not HTTP|reset"),
+        (drip, "http:", f"{LATE}|not HTTP"),
         (half, "http:", LATE),
         (hang, "http:", LATE),
         (hang, "https:", LATE),  # no handshake comes
@@ -190,7 +192,7 @@ def test_a_certificate_is_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["none.pem", "text.pem", "."])
 def test_a_file_of_certificates_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "text.pem").write_text("hello")
-    with pytest.raises(UsageError, match="cannot be used as certificates"):
+    with pytest.raises(UsageError, match="cannot read certificates from"):
         TeamClient("https://127.0.0.1", TOKEN, str(tmp_path / name))
 
 

@@ -267,7 +267,7 @@ def test_messages_without_a_date_and_old_ones_go_in_time(team: Team) -> None:
     answer = ana.ask("POST", "/v1/push", replace(push, messages=messages))
     assert (answer.body["stored"], [each["why"] for each in answer.body["refused"]]) == (
         2,
-        ["its time is before the year 2000"],
+        ["the time is before the year 2000"],
     )
     assert team.count() == 2
     with administration.open_administration(team.address) as admin:

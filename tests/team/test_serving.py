@@ -40,7 +40,7 @@ def test_the_server_speaks_tls_to_those_who_trust_its_authority(team: Team, tmp_
         refused = ana.join(server.url, token, "--ca", other)
         assert "is not trusted: unable to get local issuer certificate" in refused.stderr
         plain = ana.join(server.url.replace("https:", "http:"), token)
-        assert "cannot be reached: it ended the connection" in plain.stderr
+        assert "cannot be reached: the server closed the connection" in plain.stderr
         assert server.read_log().count("\n") == 1  # nobody's request came through
         assert ana.join(server.url, token, "--ca", authority).returncode == 0
         assert "sent 2 messages" in ana.run("team", "share", "--project", "-y").stderr
@@ -69,11 +69,11 @@ def test_a_certificate_that_cannot_be_used_is_named_before_anything_is_served(
     for certificate, key, told in (
         (nothing, "", f"cannot read {nothing}: No such file or directory"),
         (own, nothing, f"cannot read {nothing}: No such file or directory"),
-        ("", own, f"a key without its certificate: {own}"),
-        (str(text), "", f"cannot speak TLS with {text}"),
-        (str(bare), "", f"cannot speak TLS with {bare}"),
+        ("", own, f"the key {own} was given without a certificate"),
+        (str(text), "", f"cannot use TLS with {text}"),
+        (str(bare), "", f"cannot use TLS with {bare}"),
         (own, other, f"{other} is not the key of the certificate {own}"),
-        (other, locked, "the key has a passphrase, and the server cannot ask for it"),
+        (other, locked, "the key has a passphrase, which the server cannot ask for"),
     ):
         assert refuse(certificate=certificate, key=key).message == told
 
@@ -83,7 +83,7 @@ def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> N
     with pytest.raises(UsageError) as caught:
         connect(address)
     for error in (refuse(database=address), caught.value):
-        assert error.message == "that is no address of a PostgreSQL database"
+        assert error.message == "the address given is not a PostgreSQL address"
         assert "cret" not in error.message + error.hint
 
 
@@ -95,7 +95,7 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(own_team: Team) -> Non
     stranger = make_conninfo(own_team.address, user="stranger")
     for address, message in (
         (own_team.postgres.make_database(), "this database has no team yet"),
-        (stranger, "this login of the database may not do that"),
+        (stranger, "this database login lacks the necessary permissions"),
     ):
         database = TeamDatabase(address, connections=1)
         database.open()
@@ -107,10 +107,10 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(own_team: Team) -> Non
         admin.execute("DROP FUNCTION push")
     health, pushed = ana.ask("GET", "/v1/health"), ana.push(1, ["which port?"])
     assert (health.status, pushed.status) == (503, 503)
-    assert health.body["status"] == "the database is of another version of memfs"
+    assert health.body["status"] == "the database was set up by another version of memfs"
     assert pushed.body == {
-        "error": "the database is of another version of memfs",
-        "hint": "whoever runs the server brings it up to date: memfs team init",
+        "error": "the database was set up by another version of memfs",
+        "hint": "ask the server's administrator to update the database: memfs team init",
     }
 
 
@@ -129,7 +129,7 @@ def test_clients_of_another_version_and_those_that_go_away_change_nothing(
         f"POST /v1/push HTTP/1.1\r\nHost: team\r\n{HEADER}: {PROTOCOL}\r\n"
         f'Authorization: Bearer {token}\r\nContent-Length: 999\r\n\r\n{{"project"'
     )
-    newer = "the server has to be updated"
+    newer = "ask the server's administrator to update the server"
     hints = {"0": "update memfs", "": "update memfs", "2": newer, "99999999": newer}
     with ServerProcess(team.state.service, tmp_path / "log") as server:
         ana = Member(server.port, token)
@@ -138,7 +138,7 @@ def test_clients_of_another_version_and_those_that_go_away_change_nothing(
                 body = push if end.takes else None
                 answer = ana.ask(end.method, end.path, body, {HEADER: spoken})
                 assert (answer.status, answer.body["hint"]) == (426, hint)
-                assert answer.body["error"].startswith("this server speaks version 1 of the prot")
+                assert answer.body["error"].startswith("this server uses version 1 of the prot")
         with socket.create_connection((HOST, server.port)) as connection:
             connection.sendall(half.encode())
         running.until(lambda: '"status": 499' in server.read_log())
@@ -183,7 +183,7 @@ def test_a_server_that_is_stopped_tells_those_whom_it_cannot_serve_any_more(
             assert "active" not in team.list_connections()
             admin.execute("ROLLBACK")
     (answer,) = answers
-    assert (answer.status, answer.body["error"]) == (503, "the server is being stopped")
+    assert (answer.status, answer.body["error"]) == (503, "the server is shutting down")
     assert "Traceback" not in server.read_log()
     assert team.count() == 1
     assert ana.push(1, ["Port 7741."]).body["stored"] == 1

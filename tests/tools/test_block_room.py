@@ -39,7 +39,7 @@ NEW = "- The release is on Thursday, and Ana decides."
 def test_a_full_block_offers_a_page_out_by_name(context: ToolContext, place: Place) -> None:
     refused = append(context, NEW)
     assert refused.is_error
-    assert "call it again with make_room: true, which pages out first: - Note " in refused.text
+    assert "call again with make_room: true, to page out first: - Note " in refused.text
     assert blocks.get(place, "persona").value == LINES
 
 
@@ -69,7 +69,7 @@ def test_where_an_append_stays_impossible_nothing_is_paged_out(
 def test_a_batch_makes_no_room(context: ToolContext) -> None:
     call = ToolCall("core_memory_append", {"label": "persona", "content": NEW, "make_room": True})
     [refused] = batch.run_together(context, registry.built_in(), [call])
-    assert refused.text == "error: make_room cannot be done together with others; do it by itself"
+    assert refused.text == "error: make_room cannot be part of a batch; call it alone"
 
 
 def test_every_door_that_names_a_session_has_its_working_block(
@@ -134,9 +134,9 @@ def test_a_page_out_frees_what_the_window_of_the_host_lacks(place: Place, repo: 
     edit.run(place, [Rethink("persona", "\n".join(notes))], Origin("user"))
     call = ToolCall("memory_page_out", {"label": "persona", "task": "the billing gateway"})
     wide = calls.run(ToolContext(str(repo), Origin("agent", "claude")), registry.built_in(), call)
-    assert wide.text == "every part of 'persona' is about the task; the block stays as it is"
+    assert wide.text == "nothing was paged out of 'persona': every part is about the task"
     narrow = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
-    assert " tokens more than this window has for them; now they fit" in narrow.text
+    assert " tokens more than this window has for blocks; now they fit" in narrow.text
     left = blocks.get(place, "persona").value
     assert 0 < len(left.splitlines()) < len(notes)
     again = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
@@ -150,5 +150,5 @@ def test_a_page_out_says_what_the_window_lacks_still(place: Place, repo: Path) -
     edit.run(place, edits, Origin("user"))
     call = ToolCall("memory_page_out", {"label": "persona"})
     done = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
-    assert " are left: page another block out" in done.text
+    assert " tokens are left: page another block out" in done.text
     assert blocks.get(place, "persona").value == ""

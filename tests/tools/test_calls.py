@@ -69,7 +69,7 @@ def test_blocks_are_edited_by_every_operation(do: Do, place: Place) -> None:
     assert do("memory_undo", label="alpha").text.startswith("undone: version 7\ndone: 'alpha'")
     assert value(place, "alpha") == "a\nd d"
     gone = do("memory_delete", label="alpha")
-    assert gone.text == "done: 'alpha' is deleted; the user can: memfs undo alpha"
+    assert gone.text == "done: 'alpha' is deleted; the user can undo this with memfs undo alpha"
     do("memory_undo", label="alpha")
     assert value(place, "alpha") == "a\nd d"
 
@@ -95,14 +95,16 @@ def test_a_nearly_full_block_says_so(do: Do) -> None:
     assert told.endswith("4,500/5,000 characters; nearly full: consolidate it with memory_rethink")
     do("memory_rethink", label="human", new_value="Name: Alice\n" + "The port is 8080.\n" * 240)
     told = do("core_memory_append", label="human", content="Never deploy on Fridays.").text
-    assert told.endswith("could go to the archive first: " + "; ".join(["The port is 8080."] * 3))
+    assert told.endswith(
+        "can be moved to the archive first: " + "; ".join(["The port is 8080."] * 3)
+    )
 
 
 def test_what_is_not_clearly_relevant_is_shown_on_request(do: Do) -> None:
     do("archival_memory_insert", content="Chose Postgres for the queue: concurrent writers.")
     query = "which hiking boots keep dry in the snow of queue mountain"
     said = do("archival_memory_search", query=query).text
-    assert said == "nothing is clearly relevant; nearest=true shows the nearest of 1 hits"
+    assert said == "nothing is clearly relevant; use nearest=true to see the nearest of 1 hits"
     assert "Chose Postgres" in do("archival_memory_search", query=query, nearest=True).text
 
 
@@ -153,7 +155,7 @@ def test_a_model_says_about_whom_a_passage_is(do: Do, place: Place) -> None:
     do("archival_memory_insert", content="The user prefers dark themes.", about="project")
     done, again = (do("archival_memory_insert", content=ABOUT_USER[0]).text for _ in range(2))
     assert done.endswith(" in the user's own archive")
-    assert again.startswith("it is archived already, as ")
+    assert again.startswith("already archived as ")
     assert again.endswith(" in the user's own archive")
     assert ABOUT_USER[0] in do("archival_memory_search", query=ABOUT_USER[0]).text
     theirs = sorted(archive_of(place.user))
@@ -166,7 +168,7 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     first = do("archival_memory_insert", content=text, tags="database", importance="8").text
     ident = re.fullmatch(r"archived as (\w+)", first)
     assert ident
-    assert do("archival_memory_insert", content=text).text.endswith(f"already, as {ident[1]}")
+    assert do("archival_memory_insert", content=text).text == f"already archived as {ident[1]}"
     found = do("archival_memory_search", query="why postgres", tags=["x", "database"], match="any")
     assert found.text.splitlines()[:3] == [
         "showing 1-1 of 1 hits",
@@ -178,7 +180,7 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     )
     assert do("archival_memory_search", query="postgres", min_importance=9).text == "nothing found"
     assert do("archival_memory_search", query="postgres", page=7).text == (
-        "there is no page 7: 1 in all, on 1"
+        "there is no page 7: 1 hit on 1 page"
     )
 
 
@@ -240,7 +242,7 @@ def test_a_store_that_is_not_trusted_is_neither_read_nor_written(
 
 def test_a_folder_without_memory_says_how_to_make_one(home: Path, tmp_path: Path) -> None:
     told = calls.run(ToolContext(str(tmp_path)), TOOLS, ToolCall("memory_status"))
-    assert told.text.endswith("hint: ask the user to make it, in the project's folder: memfs init")
+    assert told.text.endswith("hint: ask the user to run memfs init in the project's folder")
 
 
 def arguments(schema: dict[str, object]) -> st.SearchStrategy[object]:
@@ -335,13 +337,16 @@ def test_whatever_a_tool_raises_is_said(context: ToolContext) -> None:
 
 def test_what_is_gone_is_told_as_what_became_of_it(do: Do) -> None:
     renamed = do("memory_rename", label="human", new_label="people").text
-    assert renamed.startswith("done: 'human' has another name now\ndone: 'people' is at version")
+    assert renamed.startswith("done: 'human' was renamed\ndone: 'people' is at version")
     do("memory_create", label="new", description="d")
-    assert do("memory_undo", label="new").text == "undone: version 1\ndone: 'new' is gone again"
+    assert do("memory_undo", label="new").text == "undone: version 1\ndone: 'new' no longer exists"
 
 
 def test_no_hint_names_an_option_of_the_command_line(place: Place, repo: Path) -> None:
     context = ToolContext(str(repo), Origin("agent"))
     call = ToolCall("memory_create", {"label": "session:notes", "description": "d"})
     told = calls.run(context, TOOLS, call).text
-    assert told == "error: there is no session tier here\nhint: there is no session here"
+    assert (
+        told
+        == "error: there is no session tier here\nhint: use the project or user tier: no session is open"
+    )

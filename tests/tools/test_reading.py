@@ -72,6 +72,6 @@ def test_what_is_found_is_read_whole(told: Do) -> None:
 def test_what_was_paged_out_comes_back_by_the_same_tool(told: Do) -> None:
     told("memory_rethink", label="human", new_value="Likes tea.\n\n" + "The port is 8080.\n" * 40)
     out = told("memory_page_out", label="human", task="tea")
-    assert out.text.endswith("memory_page_out human with back: true brings it back")
+    assert out.text.endswith("memory_page_out human with back: true brings these parts back")
     back = told("memory_page_out", label="human", back=True)
-    assert back.text.startswith("'human' has its ")
+    assert back.text.startswith("restored the parts of 'human'")

@@ -111,9 +111,9 @@ tools:
     ("text", "problem"),
     [
         ("tools: {remove: [nothing]}", "tools.remove: there is no tool 'nothing'"),
-        ("tools: {describe: {nothing: x}}", "tools.describe.nothing: no such tool, or no text"),
-        ("tools: {add: {a: {tool: nothing}}}", "tools.add.a: needs a name of its own"),
-        ("tools: {add: {memory: {tool: memory}}}", "tools.add.memory: needs a name of its own"),
+        ("tools: {describe: {nothing: x}}", "tools.describe.nothing: there is no such tool"),
+        ("tools: {add: {a: {tool: nothing}}}", "tools.add.a: needs an unused name"),
+        ("tools: {add: {memory: {tool: memory}}}", "tools.add.memory: needs an unused name"),
         ("tools: {add: {a: {tool: memory, with: 5}}}", "tools.add.a: `with` has to be a mapping"),
         ("tools: {add: {a: {tool: memory_insert, with: {line: -5}}}}", "tools.add.a: line of"),
         (
@@ -169,7 +169,7 @@ def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
     lines = offered(tmp_path, repo, "'greet', {'who': 'Ann'}").splitlines()
     assert lines[0] == "hello Ann"
     assert any(line.startswith("the plugin broken cannot be loaded") for line in lines)
-    assert "the plugin odd is no memfs.tools.definition.Tool" in lines
+    assert "the plugin odd is not a memfs.tools.definition.Tool" in lines
 
 
 def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
@@ -179,6 +179,6 @@ def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
     install(tmp_path, "diary", "undo = diary:TOOL\n", code)
     kept = offered(tmp_path, repo, "'memory_undo', {}")
     assert "memory_undo needs label" in kept
-    assert "the tool memory_undo of a plugin has the name of another" in kept
+    assert "the tool memory_undo of a plugin has the name of another tool" in kept
     configure(place, "\ntools: {remove: [memory_undo]}\n")
     assert offered(tmp_path, repo, "'memory_undo', {}") == "mine\n\n"

@@ -234,7 +234,7 @@ def _read_process(path: Path) -> str:
 def test_the_code_is_told_to_a_terminal_alone(place: Place, repo: Path) -> None:
     assert place.project
     script = f"{sys.executable} -m memfs web --no-open & read -r line; kill $!; wait"
-    _, screen = type_into(["bash", "-c", script], "", repo, keys=("ends the page", "\n"))
+    _, screen = type_into(["bash", "-c", script], "", repo, keys=("stops the page", "\n"))
     code = r"with the code\s+(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}"
     assert re.search(code, screen), screen
     with _run_program(repo, "--no-open") as (_, said, _file):

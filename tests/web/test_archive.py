@@ -99,7 +99,7 @@ def test_what_was_changed_since_an_import_stays_and_is_named(
     archive.edit(place, first.passage.id, BY, text="In other words.")
     ident = page.get("archive").text.partition("/archive/imports/")[2].partition("/")[0]
     words = page.do(f"archive/imports/{ident}/undo").words
-    assert f"{first.passage.id}.md stays: it was changed since" in words
+    assert f"{first.passage.id}.md stays: it was changed after the import" in words
     assert "is undone: 1 passage, 1 message" in words
     assert "/archive/imports/" not in page.get("archive").text
     assert page.do(f"archive/imports/{ident}/undo").status == 404

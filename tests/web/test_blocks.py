@@ -62,9 +62,7 @@ def test_a_block_is_made_described_deleted_and_brought_back(page: Client, place:
     assert (block.description, block.limit, block.pinned) == ("Retries", 900, False)
     answer = page.do("blocks/api/retries/delete")
     assert "api/retries: version 3 is saved" in answer.words
-    assert (
-        "api/retries: delete, version 3, is taken back" in page.do("blocks/api/retries/undo").words
-    )
+    assert "api/retries: undid delete, version 3" in page.do("blocks/api/retries/undo").words
     assert show.run(place, "api/retries").block.value == "Wait."
 
 
@@ -79,7 +77,7 @@ def test_an_earlier_version_is_restored(page: Client, place: Place) -> None:
     before = show.run(place, "persona").block.value
     edit.run(place, [Append("persona", "More.")], BY)
     answer = page.do("blocks/persona/restore", {"version": "1"})
-    assert "persona is as it was at 1" in answer.words
+    assert "restored persona to 1" in answer.words
     assert show.run(place, "persona").block.value == before
 
 

@@ -35,10 +35,10 @@ def test_what_was_wrong_is_dismissed_with_a_button_and_comes_again_with_another(
     )
     (button,) = re.findall(rf'action="{page.base}/(prompts/\w+)"', answer.text)
     answer = page.do(button, {"to": "wrong"})
-    assert "dismissed for such prompts: 2026-04-02 session s-1" in answer.words
+    assert "dismissed for similar prompts: 2026-04-02 session s-1" in answer.words
     assert answer.text.count("Bring it again") == 2
     assert not ask(place, PROMPT, "three")
-    assert "similar prompts bring it again" in page.do(button, {"to": "right"}).words
+    assert "similar prompts can recall this text again" in page.do(button, {"to": "right"}).words
     assert dismissals.read(place.home) == []
     assert page.do(button, {"to": "right"}).status == 404
 

@@ -141,4 +141,4 @@ def test_other_tools_are_counted(page: Client, home: Path) -> None:
 
 
 def test_the_service_is_said_not_to_run(page: Client) -> None:
-    assert "It does not run" in page.get("health").words
+    assert "The service is not running" in page.get("health").words

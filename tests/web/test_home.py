@@ -33,9 +33,9 @@ def find_id(place: Place, kind: str) -> str:
 
 def test_a_quiet_memory_says_so_in_one_line(page: Client, place: Place) -> None:
     shown = page.get("attention").words
-    assert "Needs attention Nothing waits for you." in shown
+    assert "Needs attention Nothing to decide." in shown
     home = page.get("home").words
-    assert "Nothing waits for you." in home
+    assert "Nothing to decide." in home
     assert "No prompt was answered here yet." in home
 
 
@@ -95,7 +95,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     picked = [f"pick:{each.id}" for each in some[:2]]
     done = page.do("attention", {**dict.fromkeys([*picked, "pick:gone"], "1"), "to": "dismiss"})
     assert "dismissed: 2 facts" in done.words
-    assert "this is already decided" in done.words
+    assert "this item is already decided" in done.words
     assert [each.status for each in facts.load_facts(place.home).values()] == [
         "rejected", "rejected", "active",
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_what_is_dismissed_does_not_come_back(page: Client, place: Place) -> Non
     assert SCRIPT not in shown.text
     ident = find_id(place, "rule")
     assert "dismissed: never use" in decide(page, "dismiss", ident).words
-    assert "Nothing waits for you." in page.get("attention").words
+    assert "Nothing to decide." in page.get("attention").words
     assert "is already decided" in decide(page, "accept", ident).words
 
 
@@ -153,7 +153,9 @@ def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
     ident = propose(place, "system_rules", "No deploys", "Never deploy")
     edit.run(place, [Delete("system_rules")], Origin("user"))
-    assert "was deleted or renamed since" in decide(page, "accept", ident).words
+    assert (
+        "was deleted or renamed after the proposal was made" in decide(page, "accept", ident).words
+    )
     assert "dismissed: changes project:system_rules" in decide(page, "dismiss", ident).words
     assert not proposals.list_pending(place.home)
 

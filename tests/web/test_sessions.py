@@ -146,4 +146,4 @@ def test_how_it_went_is_drawn_or_said_to_be_missing(page: Client, place: Place) 
     say(place, "Fix the gateway.", "Fixed.")
     answer = page.get("sessions/claude/s-1/flow")
     assert answer.status == 200
-    assert "How it went" in answer.words
+    assert "How the session went" in answer.words

@@ -42,9 +42,9 @@ def test_a_source_is_added_searched_and_removed(page: Client, place: Place, docs
 
 def test_refusals_are_those_of_the_command(page: Client, place: Place, docs: Path) -> None:
     for form, why in (
-        ({"name": "docs", "paths": ""}, "which folders"),
+        ({"name": "docs", "paths": ""}, "no folder or file is given"),
         ({"name": "docs", "paths": "'open"}, "cannot be read"),
-        ({"name": "../x", "paths": str(docs)}, "no name of a source"),
+        ({"name": "../x", "paths": str(docs)}, "cannot be the name of a source"),
         ({"name": "out", "paths": "/etc"}, "outside of the project"),
     ):
         answer = page.do("sources", form)

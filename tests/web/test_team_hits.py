@@ -71,7 +71,7 @@ def test_without_a_team_there_is_no_box(page: Client, place: Place) -> None:
     assert BOX not in page.get("search").text
     assert "sent to your team" not in page.get("search").text
     answer = page.get("search?q=gateway&team=yes")
-    assert "this project has joined no team" in answer.words
+    assert "this project has not joined a team" in answer.words
     assert "Why is the gateway slow?" in answer.words
 
 

@@ -31,7 +31,7 @@ def command() -> None:
 @click.argument("text")
 @options.tag_option
 @options.number_option("-i", "--importance", help="Its importance.", default=5, most=10)
-@click.option("--user", is_flag=True, help="Into your own store, for all projects.")
+@click.option("--user", is_flag=True, help="Store it in your own store, for all projects.")
 @options.json_option
 def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
     """Store TEXT (`-` reads it from stdin). A text that exists already is not stored twice."""
@@ -40,7 +40,7 @@ def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: b
     if as_json:
         console.as_json({"id": stored.id, "path": stored.path, "duplicate": stored.duplicate})
     elif stored.duplicate:
-        console.print_done(f"it is in the archive already: {stored.id}")
+        console.print_done(f"this text is already in the archive: {stored.id}")
     else:
         console.print_done(f"archived as {stored.id}")
         format_remainder(stored.note)
@@ -48,7 +48,7 @@ def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: b
 
 @command.command("list")
 @options.tag_option
-@options.count_option(20, "Passages shown at most; 0: all.", least=0)
+@options.count_option(20, "Show at most this many passages; 0 shows all.", least=0)
 @options.json_option
 @paged
 def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
@@ -59,7 +59,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
         console.as_json([_build_record(each) for each in shown])
         return
     if not found:
-        console.talk("no passages; memfs archive add TEXT stores one")
+        console.talk("no passages; memfs archive add TEXT stores a passage")
         return
     rows = [("ID", "DAY", "TIER", "WEIGHT", "TEXT")]
     for each in shown:
@@ -70,7 +70,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
         rows.append((passage.id[-_ID:], day, each.tier, weight, text))
     console.echo(layout.table(rows, right=(3,), cut=4))
     if len(shown) < len(found):
-        console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+        console.talk(f"{len(shown)} of {len(found):,} passages; -n 0 shows all")
 
 
 @command.command("show")
@@ -94,9 +94,9 @@ def show(id: str, as_json: bool) -> None:
 
 @command.command("edit")
 @click.argument("id", type=_PASSAGE)
-@click.option("--set", "text", metavar="TEXT", help="Write the whole text (- reads stdin).")
+@click.option("--set", "text", metavar="TEXT", help="Replace the whole text (- reads stdin).")
 @click.option(
-    "-t", "--tag", multiple=True, metavar="TAG", help="Its tags; they replace all others."
+    "-t", "--tag", multiple=True, metavar="TAG", help="New tags; they replace the old ones."
 )
 @options.number_option("-i", "--importance", help="Its importance.", most=10)
 def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None) -> None:
@@ -108,13 +108,13 @@ def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None
             done = change(text=written)
     else:
         done = change(text=None if text is None else text_of(text), tags=tag or None)
-    console.print_done(f"{done.id} is as it was" if done.duplicate else f"changed {done.id}")
+    console.print_done(f"{done.id} is unchanged" if done.duplicate else f"changed {done.id}")
     format_remainder(done.note)
 
 
 @command.command("rm")
 @click.argument("id", type=_PASSAGE)
-@options.yes_option("Do not ask.")
+@options.yes_option("Do not ask for confirmation.")
 def rm(id: str, yes: bool) -> None:
     """Remove a passage. Only people may do this. git's history still has it."""
     place = options.place()
@@ -122,7 +122,7 @@ def rm(id: str, yes: bool) -> None:
     if not yes:
         if console.can_ask():
             console.data(found.passage.text)
-        refusal, hint = "removing a passage needs your confirmation", f"memfs archive rm {id} --yes"
+        refusal, hint = "removing a passage needs your confirmation", "add --yes to confirm"
         options.confirm("Remove it?", refusal, hint)
     done = op.remove_passage(place, found.passage.id, options.get_origin())
     console.print_done(f"removed {done.id}")

@@ -21,7 +21,7 @@ from memfs.store.blocks import Place
     "--changed",
     default="",
     metavar="BASE",
-    help="Report only problems caused by commits after BASE (origin/main).",
+    help="Report only problems caused by commits after BASE, such as origin/main.",
 )
 @options.json_option
 def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
@@ -42,8 +42,8 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
         place = Place(None, None)  # files can be checked without a memory
     if options.hides_content(place) and hosts.find_running_session(os.environ)[1]:
         raise RejectedError(
-            "this project's memory came with the clone, and no assistant is shown any of it",
-            "its user can run memfs trust",
+            "this project's memory came with the clone, and is not trusted yet",
+            "ask the user to run memfs trust",
         )
     try:
         report = op.run(place, files, changed)
@@ -57,11 +57,11 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
         if report.shallow:
             console.talk(
                 "! this clone has only a part of the history: removed names cannot be found. In a "
-                "GitHub workflow: actions/checkout with fetch-depth: 0"
+                "GitHub workflow, set fetch-depth: 0 for actions/checkout"
             )
         looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"
         if not report.findings:
-            console.print_done(f"{looked} checked: none is known to be wrong")
+            console.print_done(f"{looked} checked: no problems found")
         else:
             console.talk(f"{format_count(len(report.findings), 'finding')}; checked: {looked}")
     if report.findings:

@@ -30,7 +30,7 @@ def command(keep: bool) -> None:
         _play(folder)
     finally:
         if keep:
-            console.talk(f"the project is {folder}/shop")
+            console.talk(f"the project is in {folder}/shop")
         else:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -53,14 +53,14 @@ def _play(folder: str) -> None:
     stage.memfs("edit", "human", "--replace", "Alice", "Bob")
     stage.hook("UserPromptSubmit", prompt="good morning")
     stage.hook("UserPromptSubmit", prompt="good morning")
-    stage.title("A prompt also brings what was said before, marked as reference data")
+    stage.title("A prompt also brings related past messages, marked as reference data")
     stage.hook("UserPromptSubmit", prompt="what was our decision on retries, backoff and jitter?")
     stage.title("An undo restores the same bytes; no text is lost")
     stage.memfs("undo", "human")
     stage.memfs("log", "human")
     stage.title("Hybrid search over sessions, archive and blocks: by words and by meaning")
     stage.memfs("search", "how long do we wait between attempts", "-n", "3")
-    stage.title("That was the main job. In a project of yours: memfs init && memfs install")
+    stage.title("That is the whole demo. In your own project, run: memfs init && memfs install")
 
 
 class _Stage:
@@ -75,7 +75,9 @@ class _Stage:
         self._env |= {"HOME": f"{folder}/home", "USERPROFILE": f"{folder}/home"}
         self._env["MEMFS_SERVICE_MODE"] = "off"  # nothing outlives the demo
         if not git.make(self._project):
-            raise MemfsError("git made no repository for the demo", "is git installed?")
+            raise MemfsError(
+                "git could not make a repository for the demo", "check that git is installed"
+            )
 
     def title(self, text: str) -> None:
         console.echo("")
@@ -112,5 +114,7 @@ class _Stage:
             start_new_session=True,  # Ctrl-C ends us, and we end it
         )
         if done.returncode:
-            raise MemfsError(f"memfs {arguments[0]} failed in the demo", "please report it", BUG)
+            raise MemfsError(
+                f"memfs {arguments[0]} failed in the demo", "please report this bug", BUG
+            )
         return done.stdout or b""

@@ -21,10 +21,12 @@ _COMMITS = 20  # named at most
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Repair files, and save the old ones.")
+@click.option("--fix", is_flag=True, help="Repair files, and save copies of the old files.")
 @click.option("--secrets", is_flag=True, help="Search for secrets in all stored texts, and in git.")
-@click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
-@click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
+@click.option(
+    "--purge", is_flag=True, help="With --secrets: redact the secrets found. This cannot be undone."
+)
+@click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask for confirmation.")
 @options.json_option
 def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
     """Check stores, blocks, journal and hooks; list problems with their places and remedies.
@@ -35,9 +37,9 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
     error, or a secret is left.
     """
     if (purge or yes) and not secrets:
-        raise click.UsageError("--purge and --yes go with --secrets")
+        raise click.UsageError("--purge and --yes need --secrets")
     if fix and secrets:
-        raise click.UsageError("--fix and --secrets exclude each other")
+        raise click.UsageError("use --fix or --secrets, not both")
     place = options.place(untrusted=True)
     if secrets:
         _run_scan(place, purge=purge, yes=yes, as_json=as_json)
@@ -59,7 +61,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    with stoppable_stages(lambda: "no file was changed; run it again") as stage:
+    with stoppable_stages(lambda: "no file was changed; run the command again") as stage:
         scan = purge_op.find(place, options.home(), stage)
     own = sum(found.ours for found in scan.found)
     if not as_json:
@@ -87,36 +89,34 @@ def _print_secrets(scan: SecretScan) -> None:
 def _ask(count: int) -> None:
     if not sys.stdin.isatty():
         raise MemfsError(
-            "--purge asks before it redacts, and there is no terminal",
-            "memfs doctor --secrets --purge --yes",
+            "--purge needs your confirmation, and there is no terminal to ask at",
+            "run memfs doctor --secrets --purge --yes",
         )
     what = format_count(count, "secret")
-    click.confirm(f"Redact {what}, in the history too? This leaves no copy.", abort=True, err=True)
+    click.confirm(f"Redact {what}, also in the history? No copy is kept.", abort=True, err=True)
 
 
 def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
     others = [found for found in scan.found if not found.ours]
     if purged:
-        console.print_done(
-            f"{format_count(purged, 'place')} redacted; rotate these secrets all the same"
-        )
+        console.print_done(f"{format_count(purged, 'place')} redacted; rotate these secrets anyway")
     if purge and others:
         where = format_count(len(others), "place")
-        console.talk(f"! left in {where}: other files, and data of other projects")
+        console.talk(f"! not redacted in {where}: other files, and data of other projects")
     if not scan.found and not purged:
         console.print_done("no secret was found")
     elif scan.found and not purge:
-        console.talk("→ rotate them, then: memfs doctor --secrets --purge")
+        console.talk("→ rotate these secrets, then run: memfs doctor --secrets --purge")
     for each in scan.commits[:_COMMITS]:
         console.talk(f"! git: commit {each.commit[:10]} {each.path} {each.type} {each.masked}")
     if scan.commits:
         more = len(scan.commits) - _COMMITS
         console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
-            + "git and every clone still have them: rotate the secrets; git filter-repo can remove "
-            "them"
+            + "git and every clone still have these secrets: rotate them; git filter-repo can "
+            "remove them from the history"
         )
     for name in scan.unread:
-        console.talk(f"! not looked through, or not to its end: {name}")
+        console.talk(f"! not searched, or only in part: {name}")
     for folder in scan.transcripts if scan.found or purged else ():
-        console.talk(f"! not looked through: the assistant's own transcripts in {folder}")
+        console.talk(f"! not searched: the assistant's own transcripts in {folder}")

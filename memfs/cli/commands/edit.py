@@ -28,17 +28,29 @@ _KEYS = ("description", "limit", "pinned", "priority")
 
 @click.command("edit")
 @click.argument("label", required=False, default="", type=LABEL)
-@click.option("--append", metavar="TEXT", help="Add TEXT at the end, unless its section has it.")
-@click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur once.")
-@click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur once.")
+@click.option("--append", metavar="TEXT", help="Add TEXT at the end, unless it is already there.")
 @click.option(
-    "--insert", type=(int, str), metavar="LINE TEXT", help="Insert TEXT after LINE (0: first)."
+    "--replace", nargs=2, metavar="OLD NEW", help="Replace OLD; it must occur exactly once."
 )
-@click.option("--set", "rethink", metavar="TEXT", help="Write the whole body.")
-@click.option("--all", "every", is_flag=True, help="With --replace, --remove: every occurrence.")
+@click.option("--remove", metavar="TEXT", help="Remove TEXT; it must occur exactly once.")
+@click.option(
+    "--insert",
+    type=(int, str),
+    metavar="LINE TEXT",
+    help="Insert TEXT after line LINE (0: at the top).",
+)
+@click.option("--set", "rethink", metavar="TEXT", help="Replace the whole text of the block.")
+@click.option(
+    "--all", "every", is_flag=True, help="With --replace or --remove: change every occurrence."
+)
 @block_options
-@click.option("--patch", metavar="FILE", help="Several edits from a JSON list: all or nothing.")
-@click.option("--expect", type=int, metavar="VERSION", help="Refuse if it is at another version.")
+@click.option("--patch", metavar="FILE", help="Make all edits of a JSON list, or none.")
+@click.option(
+    "--expect",
+    type=int,
+    metavar="VERSION",
+    help="Refuse the edit if the block has another version.",
+)
 @options.reason_option
 @options.session_option
 def edit_command(
@@ -57,10 +69,10 @@ def edit_command(
     edits = _build_edits(label, values)
     if patch:
         if label or edits:
-            raise click.UsageError("--patch names its blocks and operations itself")
+            raise click.UsageError("--patch takes no LABEL and no other operation")
         edits = read_patch(patch)
     elif not label:
-        raise click.UsageError("which block? memfs show --list has them")
+        raise click.UsageError("give the label of a block; memfs show --list lists all blocks")
     if edits:
         report(edit.run(place, edits, who, [expect] * len(edits)))
     else:
@@ -82,7 +94,7 @@ def _build_edits(label: str, values: dict[str, Any]) -> list[Edit]:
     if values["rethink"] is not None:
         edits.append(Rethink(label, text_of(values["rethink"])))
     if len(edits) > 1:
-        raise click.UsageError("one operation at a time; --patch takes several, in order")
+        raise click.UsageError("use one operation at a time; --patch takes several operations")
     changes = {key: values[key] for key in _KEYS if values[key] is not None}
     if values["tags"]:
         changes["tags"] = list(values["tags"])
@@ -130,4 +142,4 @@ def rename_command(label: str, new: str, reason: str) -> None:
 
 def _tell_label(typed: str, label: str) -> None:
     if typed.rpartition(":")[2] != label:
-        console.talk(f"! the label is {label}: labels have small letters, and _ for a space")
+        console.talk(f"! the label is {label}: labels have lower-case letters, and _ for a space")

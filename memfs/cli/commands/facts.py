@@ -40,7 +40,11 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @click.argument("pattern", required=False, default="")
 @click.option(
-    "--entity", "entities", multiple=True, metavar="NAME", help="With this name; may be repeated."
+    "--entity",
+    "entities",
+    multiple=True,
+    metavar="NAME",
+    help="Only facts with this name; may be repeated.",
 )
 @click.option(
     "--category",
@@ -48,26 +52,33 @@ def command(called: click.Context) -> None:
     multiple=True,
     type=click.Choice(CATEGORIES),
     metavar="NAME",
-    help="Of this category: decision, rule, preference, …",
+    help="Only facts of this category: decision, rule, preference, …",
 )
-@click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
-@click.option("--until", default="", metavar="DATE", help="Said on or before.")
+@click.option(
+    "--since", default="", metavar="DATE", help="Only facts from this day on: 2026-05-03, 2026-05."
+)
+@click.option("--until", default="", metavar="DATE", help="Only facts up to this day.")
 @click.option(
     "--min-confidence", "confidence", type=click.FloatRange(0, 1), default=0.0,
-    help="At least so sure.",
+    help="Only facts with at least this confidence.",
 )  # fmt: skip
 @click.option(
     "--status", "statuses", multiple=True, type=click.Choice(STATUSES),
-    help="Facts of this status only.",
+    help="Only facts with this status.",
 )  # fmt: skip
 @click.option(
     "--sources", is_flag=True, help="Show the rule or model that found each fact, and its message."
 )
 @click.option(
-    "--related", default="", metavar="NAME", help="Facts about related names, the nearest first."
+    "--related",
+    default="",
+    metavar="NAME",
+    help="Only facts about related names, the nearest first.",
 )
-@options.number_option("--depth", help="How many relations to follow.", default=op.DEPTH, most=100)
-@click.option("--summary", is_flag=True, help="The current facts, by category.")
+@options.number_option(
+    "--depth", help="With --related: the number of relations to follow.", default=op.DEPTH, most=100
+)
+@click.option("--summary", is_flag=True, help="Show the current facts by category.")
 @options.json_option
 @paged
 def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **conditions: Any) -> None:
@@ -90,12 +101,12 @@ def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **condition
     "--model/--no-model",
     "by_model",
     default=None,
-    help="Ask the configured model, or never (see extraction_model).",
+    help="Also ask the configured model, or use rules alone (see extraction_model).",
 )
 def extract_command(by_model: bool | None) -> None:
     """Find facts in new sessions."""
     place = options.place()
-    with stoppable_stages(lambda: "no fact was written; run it again") as stage:
+    with stoppable_stages(lambda: "no fact was saved; run the command again") as stage:
         agent = (parts.load if by_model else parts.find)("agent.extract")
         if agent:
             done, note = agent.extract_as_configured(place, stage, by_model=by_model)
@@ -104,16 +115,16 @@ def extract_command(by_model: bool | None) -> None:
     for problem in done.problems:
         console.talk(f"! {problem}")
     if note:
-        console.talk(f"! by rules alone where the model could not be asked: {note}")
+        console.talk(f"! some facts were found by rules alone, without the model: {note}")
     console.print_done(
         f"{format_count(len(done.facts), 'new fact')} in {format_count(done.messages, 'message')}"
     )
     if done.facts:
         _show(place, list(done.facts[:_NEW]), sources=False)
     if len(done.facts) > _NEW:
-        console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
+        console.talk(f"{len(done.facts) - _NEW:,} more; memfs facts lists all")
     if done.facts and op.list_offers(place):
-        console.talk("to put some into a block: memfs review")
+        console.talk("to put facts into a block, run: memfs review")
 
 
 @command.command("accept")
@@ -137,7 +148,7 @@ def _decide(ident: str, status: str) -> None:
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     if not found:
-        console.talk("no facts; memfs facts extract finds some in new sessions")
+        console.talk("no facts found; memfs facts extract looks for facts in new sessions")
         return
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"
@@ -150,7 +161,7 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         if sources:
             text = " ".join(op.source(place, fact).split())[:_SHOWN]
             where = f"{fact.host} {fact.session}" + (
-                f": {text}" if text else ", not in recall any more"
+                f": {text}" if text else ": the message is no longer in recall"
             )
             if fact.extractor:
                 where = f"found by {fact.extractor}; {where}"

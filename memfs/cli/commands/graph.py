@@ -20,7 +20,9 @@ _ID = 8  # characters of a session's id in a list
 
 @click.command("graph")
 @click.argument("name", required=False, default="")
-@click.option("--svg", type=click.Path(dir_okay=False), help="Draw it into this file.")
+@click.option(
+    "--svg", type=click.Path(dir_okay=False), help="Draw the session or topic into this file."
+)
 @click.option(
     "--similar",
     "text",
@@ -34,10 +36,12 @@ _ID = 8  # characters of a session's id in a list
     "node",
     default="",
     metavar="NODE",
-    help="Show turns that follow topic:NAME or message:ID.",
+    help="Show the turns that follow topic:NAME or message:ID.",
 )
-@options.number_option("--depth", help="The length of a path.", default=10, most=100)
-@options.count_option(5, "Number of similar turns.", most=100)
+@options.number_option(
+    "--depth", help="With --path: the number of steps to follow.", default=10, most=100
+)
+@options.count_option(5, "Show at most this many similar turns.", most=100)
 @options.json_option
 @paged
 def command(
@@ -48,9 +52,11 @@ def command(
     NAME is a session (the beginning of its id is enough) or a topic; without it, all together.
     """
     if sum(map(bool, (name, text, patterns, node))) > 1:
-        raise UsageError("one of NAME, --similar, --patterns and --path")
+        raise UsageError("use only one of NAME, --similar, --patterns and --path")
     if svg and not name:
-        raise UsageError("--svg draws a session or a topic", "memfs graph NAME --svg FILE")
+        raise UsageError(
+            "--svg needs the name of a session or topic", "run memfs graph NAME --svg FILE"
+        )
     place = options.place()
     if node:
         _print_paths(place, node, depth, as_json=as_json)
@@ -104,7 +110,7 @@ def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> Non
         console.as_json(asdict(found))
         return
     if not found.flows:
-        console.talk("nothing like that was ever asked")
+        console.talk("no similar turn was found")
     for flow, fixed in found.flows:
         _print_flow(flow, session=True)
         if fixed is not None:
@@ -122,7 +128,7 @@ def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
     for edge in found:
         console.data(f"{edge.source} {edge.type} {edge.target}")
     if not found:
-        console.talk(f"nothing leads on from {node}")
+        console.talk(f"{node} is followed by nothing in the graph")
 
 
 def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:

@@ -49,7 +49,7 @@ def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Contex
     context = called.find_root()
     for word in words:
         if not isinstance(context.command, click.Group):
-            context.fail(f"{context.command_path} has no commands of its own")
+            context.fail(f"{context.command_path} has no subcommands")
         name, found, _ = context.command.resolve_command(context, [word])
         if found is None:
             context.fail(f"there is no command '{word}'")
@@ -63,5 +63,5 @@ def completion_command(shell: str) -> None:
     """Print the completion script for a shell: eval "$(memfs completion bash)"."""
     found = get_completion_class(shell)
     if found is None:
-        raise click.UsageError(f"no completion for {shell}")
+        raise click.UsageError(f"there is no completion script for {shell}")
     console.data(found(group(), {}, "memfs", "_MEMFS_COMPLETE").source())

@@ -14,13 +14,15 @@ from memfs.ops import history
 from memfs.store import blocks
 from memfs.store.block_history import COMMIT
 
-_EARLIER = ("-", "-", "before the history")
+_EARLIER = ("-", "-", "older than the history")
 
 
 @click.command("log")
 @click.argument("label", required=False, default="", type=LABEL)
-@options.count_option(20, "Edits shown at most.")
-@click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
+@options.count_option(20, "Show at most this many edits.")
+@click.option(
+    "--since", metavar="DATE", help="Only edits from this day on: 2026-05-03, yesterday, 7d."
+)
 @options.session_option
 @options.json_option
 @paged
@@ -88,7 +90,7 @@ def diff_command(label: str, old: str, new: str, session: str, as_json: bool) ->
     """
     label, at = split_version(label)
     if at and new:
-        raise click.UsageError(f"three versions are named: {at}, {old} and {new}")
+        raise click.UsageError(f"give two versions at most, not three: {at}, {old} and {new}")
     if at:
         old, new = at, old
     new = new.removeprefix(f"{label}@")

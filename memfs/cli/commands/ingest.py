@@ -27,7 +27,9 @@ _MAX_NAMED = 5  # files, and folders without a store, that are named
     is_flag=True,
     help="Read all sessions on this machine, each into the store of its project.",
 )
-@click.option("--dry-run", is_flag=True, help="Name what would be read, and read nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the files that would be read, and read nothing."
+)
 @options.json_option
 def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
@@ -38,8 +40,8 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
     """
     if everything and paths:
         raise UsageError(
-            "--all reads the sessions of assistants, and takes no PATHS",
-            "memfs ingest PATHS reads files and folders into the store of this folder",
+            "--all cannot be combined with PATHS",
+            "run memfs ingest PATHS to read files and folders into the store of this folder",
         )
     if dry_run and everything:
         batches, left = op.plan_everything(options.home())
@@ -66,7 +68,7 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
         where = "in these folders" if paths else f"of {shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")
         if not paths:
-            console.talk("To read those of all projects: memfs ingest --all")
+            console.talk("To read the transcripts of all projects, run: memfs ingest --all")
         return
     _print_totals(tally)
     _print_skipped(tally)
@@ -74,7 +76,7 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
 
 def _describe_stop(tally: Tally) -> str:
     count = format_count(tally.sessions, "session")
-    return f"{count} {'is' if tally.sessions == 1 else 'are'} in; {_GO_ON}"
+    return f"{count} read; {_GO_ON}"
 
 
 def _ingest_all(as_json: bool) -> None:
@@ -102,11 +104,11 @@ def _ingest_all(as_json: bool) -> None:
     problem = any(each.problem for each in done.stores)
     _print_totals(done.total, is_whole=not (problem or done.left))
     for each in done.stores:
-        own = " (of folders without a store)" if each.store.tier == labels.USER else ""
+        own = " (sessions of folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
         console.talk(f"  {shorten_path(folder)}: {_format_counts(each.tally)}{own}")
         if each.problem:
-            console.error(f"not all of it: {each.problem}", each.hint)
+            console.error(f"not all sessions were read: {each.problem}", each.hint)
     _print_unrouted(done.left)
     _print_skipped(done.total)
 
@@ -118,7 +120,7 @@ def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
     for top, paths in plans.items():
         if paths:
             count = format_count(len(paths), "file")
-            console.talk(f"{shorten_path(top)}: new messages of {count} would be read")
+            console.talk(f"{shorten_path(top)}: new messages from {count} would be read")
         _print_paths(paths)
     if not any(plans.values()):
         console.talk("There are no transcripts.")
@@ -150,7 +152,7 @@ def _format_counts(tally: Tally) -> str:
 def _print_skipped(tally: Tally) -> None:
     if tally.unplaced:
         files = format_count(len(tally.unplaced), "file")
-        console.talk(f"  {files} with sessions that name no folder: they are in your own store")
+        console.talk(f"  {files} with sessions that name no folder: stored in your own store")
         _print_paths(tally.unplaced)
     if tally.malformed:
         console.talk(f"  {format_count(tally.malformed, 'malformed line')} skipped")
@@ -164,7 +166,7 @@ def _print_paths(paths: list[str]) -> None:
     for path in paths[:_MAX_NAMED]:
         console.talk(f"    {shorten_path(path)}")
     if paths[_MAX_NAMED:]:
-        console.talk(f"    … and {len(paths) - _MAX_NAMED:,} more; --json names all")
+        console.talk(f"    … and {len(paths) - _MAX_NAMED:,} more; --json lists all")
 
 
 def _build_record(tally: Tally) -> dict[str, object]:

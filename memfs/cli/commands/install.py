@@ -21,7 +21,10 @@ from memfs.store.blocks import Place
 
 @click.command("init")
 @click.option(
-    "-y", "--yes", is_flag=True, help="Wire all assistants that are found, as memfs install does."
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="Wire all assistants found on this machine, as memfs install does.",
 )
 @click.option(
     "--from-project",
@@ -77,10 +80,10 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     if not asked and not (can_ask and draft.is_due(place)):
         return
     if place.project and not place.project.trusted:
-        console.talk("Run memfs trust first: then a block can be made of the project's files.")
+        console.talk("To make a block from the project's files, run memfs trust first.")
         return
     if draft.is_written(place):
-        console.talk(f"The block {draft.LABEL} already exists: memfs show {draft.LABEL}")
+        console.talk(f"The block {draft.LABEL} already exists; memfs show {draft.LABEL} prints it")
         return
     lines = draft.run(place)
     if not lines:
@@ -90,18 +93,18 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     console.talk("Found in the project's files, and not in its memory yet:")
     for line in lines:
         console.talk(f"  {line.render()}")
-    question = f"Write it into the block {draft.LABEL}?"
+    question = f"Write these lines into the block {draft.LABEL}?"
     if yes or (can_ask and click.confirm(question, default=True)):
         origin = options.get_origin("memfs init: from the project's own files")
         report(edit.run(place, [draft.make_edit(lines)], origin))
     else:
-        console.talk("Not written. To write it: memfs init --from-project -y")
+        console.talk("The block was not written. To write it: memfs init --from-project -y")
 
 
 def _ask_wiring(place: Place, host: str) -> str:
     """Return the question whether to wire a host, which says where if that is not here alone."""
     own = install.select_scope(place, host, options.home()) == "local"
-    return f"Wire {hosts.get(host).TITLE} to it" + ("?" if own else ", for all your projects?")
+    return f"Wire {hosts.get(host).TITLE} to memfs" + ("?" if own else ", for all your projects?")
 
 
 def _shorten_path(path: str) -> str:
@@ -113,9 +116,13 @@ def _shorten_path(path: str) -> str:
 
 @click.command("install")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
-@click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
-@click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
-@click.option("--project", is_flag=True, help="For everyone on the project, in settings to commit.")
+@click.option("--local", is_flag=True, help="Use the project's settings that are not committed.")
+@click.option(
+    "--user", is_flag=True, help="Use your home folder's settings, for all your projects."
+)
+@click.option(
+    "--project", is_flag=True, help="Use the project's committed settings, for everyone on it."
+)
 @click.option(
     "--no-mcp", "tools", flag_value=False, default=True,
     help="Add hooks only, without the tools (MCP server).",
@@ -127,7 +134,10 @@ def _shorten_path(path: str) -> str:
     help="Trust the memfs hooks, so that they run without a question (Codex).",
 )
 @click.option(
-    "--status-line", "line", is_flag=True, help="Also add a line on the screen (Claude Code)."
+    "--status-line",
+    "line",
+    is_flag=True,
+    help="Also add a status line to the screen (Claude Code).",
 )
 @click.option(
     "--own-memory",
@@ -159,13 +169,15 @@ def install_command(
     """
     scope = _parse_scope(flags)
     if plugin and (scope or not tools or line or memory or dry_run):
-        raise click.UsageError("--plugin writes no settings: it takes no other option")
+        raise click.UsageError("--plugin can only be combined with --trust")
     found = host or tuple(init.list_assistants(options.home()))
     if not found and dry_run:
         console.print_done("nothing would change: no assistant was found on this machine")
         return
     if not found:
-        raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
+        raise StoreError(
+            "no assistant was found on this machine", "name an assistant: memfs install claude"
+        )
     place = options.place(untrusted=True)
     for name in found:
         if plugin:
@@ -183,14 +195,15 @@ def install_command(
             _wire_host(place, name, scope, tools=tools, line=line, memory=memory, unasked=trust)
     if not dry_run and not options.tell_untrusted(place):
         console.talk(
-            "Start a new session now. memfs status shows its cost, memfs last what it was given."
+            "Start a new session now. memfs status shows the cost in tokens, memfs last the texts "
+            "that prompts brought."
         )
 
 
 def _parse_scope(flags: dict[str, bool]) -> str | None:
     chosen = [name for name, given in flags.items() if given]
     if len(chosen) > 1:
-        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+        raise click.UsageError(f"use --{chosen[0]} or --{chosen[1]}, not both")
     return chosen[0] if chosen else None
 
 
@@ -220,12 +233,12 @@ def _wire_host(
         memory=memory, agree=_confirm_tracking,
     )  # fmt: skip
     if not wired:
-        console.talk("nothing was written")
+        console.talk("no settings were written")
         return
     _print_wiring(wired)
     if target == "user" and not scope:
         console.talk(
-            f"  That is for all your projects; memfs uninstall {host} --user takes it out."
+            f"  This applies to all your projects. To undo it: memfs uninstall {host} --user"
         )
     if asked and (own := _find_memory(place, host)):
         console.talk(f"  {_describe_memory(own)}")
@@ -242,31 +255,33 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     """Ask a person at a terminal what becomes of Claude Code's own memory; keep without one."""
     if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
         return "keep"
-    console.talk(f"Claude Code has a memory of its own, beside this one: {own.path}")
-    question, choices = "Keep it, or switch it off?", ["keep", "off"]
+    console.talk(f"Claude Code also has its own memory, in {own.path}")
+    question, choices = "Keep that memory, or switch it off?", ["keep", "off"]
     if scope == "local":
-        question = "Keep it, switch it off, or have it in the store?"
+        question = "Keep that memory, switch it off, or put it into the store?"
         choices.append("store")
     return str(click.prompt(question, type=click.Choice(choices), default="keep", err=True))
 
 
 def _describe_memory(own: own_memory.OwnMemory) -> str:
     if own.state == own_memory.ON:
-        return f"Its own memory stays beside this one, in {own.path}: --own-memory off or store."
-    earlier = "Its notes stay. To import them: memfs import --from assistants."
+        return f"Claude Code also keeps its own memory, in {own.path}: --own-memory changes that."
+    earlier = "The old notes stay. To import them: memfs import --from assistants."
     if own.state == own_memory.OFF:
-        return f"Its own memory is switched off. {earlier}"
-    return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
+        return f"Claude Code's own memory is switched off. {earlier}"
+    return f"Claude Code now keeps its own memory in {own.path}, as blocks. {earlier}"
 
 
 def _confirm_tracking(planned: list[install.SettingsEdit]) -> bool:
     """Say what a commit would take in; return whether a person at a terminal agrees, if any."""
     found = [each for each in planned if each.tracking]
     for each in found:
-        console.talk(f"{each.path} is {each.tracking}: a commit shares it with all who work here")
+        console.talk(
+            f"{each.path} is {each.tracking}: a commit shares it with everyone on the project"
+        )
     if not found or options.get_origin().actor == "agent" or not sys.stdin.isatty():
         return True
-    return click.confirm("Write that?", default=True)
+    return click.confirm("Write these settings?", default=True)
 
 
 def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
@@ -277,7 +292,8 @@ def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
     agent = options.get_origin().actor == "agent"
     if unasked and agent:
         raise RejectedError(
-            f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
+            f"an assistant cannot trust hooks for {title}",
+            "run the command in a terminal of your own",
         )
     asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (
@@ -286,8 +302,8 @@ def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
         number = install.trust(place, host)
         console.print_done(f"{title}: {format_count(number, 'hook')} trusted")
     else:
-        where = f"memfs install {host} --trust, or /hooks in it"
-        console.talk(f"  {title} runs them once you trust them: {where}.")
+        where = f"run memfs install {host} --trust, or use /hooks in {title}"
+        console.talk(f"  {title} runs the memfs hooks once you trust them: {where}.")
 
 
 def _print_wiring(wired: list[install.SettingsEdit]) -> None:
@@ -304,16 +320,20 @@ def _print_plan(planned: list[install.SettingsEdit]) -> None:
 
 @click.command("uninstall")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
-@click.option("--local", is_flag=True, help="From the project's settings that are not committed.")
 @click.option(
-    "--user", is_flag=True, help="From your home folder's settings, for all your projects."
+    "--local", is_flag=True, help="Change only the project's settings that are not committed."
 )
-@click.option("--project", is_flag=True, help="From the project's settings that are committed.")
 @click.option(
-    "--everything", is_flag=True, help="Everything that memfs set up for you and this project."
+    "--user", is_flag=True, help="Change only your home folder's settings, for all your projects."
+)
+@click.option("--project", is_flag=True, help="Change only the project's committed settings.")
+@click.option(
+    "--everything",
+    is_flag=True,
+    help="Remove everything that memfs set up for you and this project.",
 )
 @click.option("--memory", is_flag=True, help="With --everything: remove the memory, too.")
-@options.yes_option("With --everything: do not ask.")
+@options.yes_option("With --everything: do not ask for confirmation.")
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
     host: tuple[str, ...], everything: bool, memory: bool, yes: bool, dry_run: bool, **flags: bool
@@ -328,9 +348,11 @@ def uninstall_command(
     """
     scope = _parse_scope(flags)
     if everything and (host or scope):
-        raise click.UsageError("--everything takes no assistant, and no --local, --user, --project")
+        raise click.UsageError(
+            "--everything takes no assistant and no --local, --user or --project"
+        )
     if (memory or yes) and not everything:
-        raise click.UsageError("--memory and --yes go with --everything")
+        raise click.UsageError("--memory and --yes need --everything")
     if everything:
         _remove_everything(memory=memory, yes=yes, dry_run=dry_run)
         return
@@ -347,7 +369,7 @@ def uninstall_command(
             changed += len(out)
             (_print_plan if dry_run else _print_wiring)(out)
     if not changed:
-        console.print_done("memfs is not installed there")
+        console.print_done("nothing to remove: memfs is not installed in these settings")
     for name in names:
         _print_others(place, name, scopes)
 
@@ -358,17 +380,19 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
     if memory and assistant and not dry_run:
         raise RejectedError(
             f"an assistant cannot remove memory (this is the shell of {assistant})",
-            "run it in a terminal of your own",
+            "run the command in a terminal of your own",
         )
     planned = removal_plan.plan(options.place(untrusted=True), options.home())
     _list_names("To be removed:", [each.name for each in planned.wiring])
     remembered = [each.name for each in planned.memory]
-    _list_names("Memory, removed only with --memory:", remembered)
+    _list_names("Memory (removed only with --memory):", remembered)
     _list_names("Not removed:", planned.left)
     if not dry_run and planned.wiring + planned.memory:
         if not yes:
             if not console.can_ask():
-                raise UsageError("removing everything needs your confirmation", "add --yes")
+                raise UsageError(
+                    "removing everything needs your confirmation", "add --yes to confirm"
+                )
             if planned.wiring:
                 click.confirm("Remove them?", abort=True, err=True)
             memory = bool(planned.memory and not assistant) and click.confirm(
@@ -377,9 +401,7 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
         for step in planned.wiring + (planned.memory if memory else []):
             step.run()
             console.print_done(f"removed {step.name}")
-    console.talk(
-        f"memfs itself: uv tool uninstall {DISTRIBUTION}, or pipx or pip uninstall {DISTRIBUTION}"
-    )
+    console.talk(f"To remove memfs itself: uv tool uninstall {DISTRIBUTION}, or use pipx or pip")
 
 
 def _list_names(title: str, names: list[str]) -> None:
@@ -394,4 +416,4 @@ def _print_others(place: Place, host: str, scopes: tuple[str, ...]) -> None:
             how = f"memfs uninstall {host} --{found.scope}"
             console.talk(f"{title} is wired in {found.path}: {how}")
     for path in install.list_plugged(place, host, options.home()):
-        console.talk(f"{title} has the memfs plugin, enabled in {path}: uninstall that there")
+        console.talk(f"{title} has the memfs plugin, enabled in {path}: uninstall it in {title}")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from memfs.ops.handoff import LastSession
 
 _PROMPT = 200  # characters of a prompt that are shown
-_UNKNOWN = "(its session is not in recall yet)"
+_UNKNOWN = "(text unknown: its session is not in recall yet)"
 
 
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
 @click.option("--wrong", metavar="ID", help="Do not bring this item for similar prompts again.")
-@click.option("--right", metavar="ID", help="Take that back.")
+@click.option("--right", metavar="ID", help="Bring a dismissed item again.")
 @click.option("--dismissed", is_flag=True, help="List dismissed items.")
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
@@ -43,7 +43,7 @@ def last_command(
     brought the item, without words such as "fix" or "the".
     """
     if sum(map(bool, (wrong, right, dismissed, session))) > 1:
-        raise click.UsageError("use one of --wrong, --right, --dismissed and --session")
+        raise click.UsageError("use only one of --wrong, --right, --dismissed and --session")
     place = options.place()
     if session:
         from memfs.ops import handoff  # with the index
@@ -51,11 +51,11 @@ def last_command(
         _show_last(handoff.find(place), as_json=as_json)
     elif wrong:
         item = op.dismiss(place, wrong)
-        console.print_done(f"dismissed for such prompts: {flatten_text(item.source)}")
-        console.talk(f"memfs last --right {item.id} takes that back")
+        console.print_done(f"dismissed for similar prompts: {flatten_text(item.source)}")
+        console.talk(f"to undo: memfs last --right {item.id}")
     elif right:
         op.restore(place, right)
-        console.print_done(f"{right} is brought again")
+        console.print_done(f"{right} can be brought for similar prompts again")
     elif dismissed:
         _list_dismissed(place, as_json=as_json)
     else:
@@ -63,7 +63,7 @@ def last_command(
 
 
 @click.command("handoff")
-@click.option("--drop", is_flag=True, help="Drop the note.")
+@click.option("--drop", is_flag=True, help="Delete the note.")
 @options.json_option
 def handoff_command(drop: bool, as_json: bool) -> None:
     """Give a note about the end of the last session to the next one, and print it.
@@ -80,7 +80,9 @@ def handoff_command(drop: bool, as_json: bool) -> None:
     if drop:
         _show_last(handoff.drop(place), as_json=as_json)
         return
-    with stoppable_stages(lambda: "no note was handed over; run it again", ("reading",)) as stage:
+    with stoppable_stages(
+        lambda: "no note was handed over; run the command again", ("reading",)
+    ) as stage:
         found = handoff.hand_over(place, options.home(), stage)
     _show_last(found, as_json=as_json)
 
@@ -89,9 +91,9 @@ def _show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:
-        console.talk("no session here leaves a note; memfs ingest reads new ones")
+        console.talk("no session here has a note to hand over; memfs ingest reads new sessions")
         console.talk(
-            "A session with one prompt leaves one only if it edited a file, has an open item, or "
+            "A session with one prompt has a note only if it edited a file, has an open item, or "
             "its last command failed."
         )
     else:
@@ -109,7 +111,7 @@ def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:
     for each in found:
         _show(each)
     if any(each.items for each in found):
-        console.talk("memfs last --wrong ID: it is not brought for such prompts again")
+        console.talk("memfs last --wrong ID stops bringing an item for similar prompts")
 
 
 def _list_dismissed(place: Place, *, as_json: bool) -> None:
@@ -118,11 +120,11 @@ def _list_dismissed(place: Place, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("no item is dismissed here")
+        console.talk("no dismissed items here")
     for each in found:
         head = f"{each.id}  {format_time(each.at)}  {flatten_text(each.source)}"
         console.echo(layout.format_head(head))
-        console.echo(f"not for prompts like: {_format_prompt(each.prompt)}")
+        console.echo(f"not brought for prompts like: {_format_prompt(each.prompt)}")
 
 
 def _show(found: RecentPrompt) -> None:

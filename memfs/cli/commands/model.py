@@ -10,9 +10,9 @@ from memfs.ops import model as op
 from memfs.ops.model import Coverage
 
 _DONE = {
-    "made": "; all documents have its vectors",
-    "behind": "; another process makes its vectors, see memfs model",
-    "removed": "; the vectors there were are removed",
+    "made": "; all documents are indexed with it",
+    "behind": "; another process is indexing documents with it, see memfs model",
+    "removed": "; the old vectors are removed",
     "": "",
 }
 
@@ -48,7 +48,7 @@ def use_command(model: str) -> None:
         taken = op.use_model(options.place(), model, stage)
     console.print_done(f"embedding: {taken.model} in {taken.path}{_DONE[taken.state]}")
     if taken.overruled:
-        console.talk(f"! it does not count here: {taken.overruled}")
+        console.talk(f"! another setting overrides this here: {taken.overruled}")
 
 
 @command.command("fetch")
@@ -77,5 +77,10 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
     if not found.off:
         facts.append(("index", f"{found.format_line()}, {format_size(found.bytes)}"))
     if found.former:
-        facts.append(("meanwhile", f"{found.former} is searched; memfs ingest makes the rest"))
+        facts.append(
+            (
+                "meanwhile",
+                f"{found.former} is used for searches; memfs ingest makes the missing vectors",
+            )
+        )
     return facts

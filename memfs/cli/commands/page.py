@@ -14,8 +14,8 @@ from memfs.ops.page import PagedOut
 
 _FATES = {
     "archive": "to the archive",
-    "summarise": "shortened, whole in the archive",
-    "discard": "away (still in the history)",
+    "summarise": "shortened (whole in archive)",
+    "discard": "deleted (still in the history)",
 }
 _SHOWN = 90  # characters of a part
 
@@ -31,7 +31,7 @@ def command() -> None:
     "--task",
     default="",
     metavar="TEXT",
-    help="Your current task; without it, the session's last prompts.",
+    help="Your current task (default: the session's last prompts).",
 )
 @click.option(
     "--free",
@@ -40,7 +40,12 @@ def command() -> None:
     help="Free this share of the block's limit, the least useful parts first.",
 )
 @click.option("--all", "everything", is_flag=True, help="Move everything except headings and code.")
-@click.option("--dry-run", "dry", is_flag=True, help="Only show the parts, and where they go.")
+@click.option(
+    "--dry-run",
+    "dry",
+    is_flag=True,
+    help="Show the parts and their destinations, and write nothing.",
+)
 @options.reason_option
 @options.session_option
 @options.json_option
@@ -66,7 +71,7 @@ def page_out_command(
         console.as_json(_build_record(done))
         return
     if not done.gone:
-        console.talk(f"every part of '{done.label}' is about the task; the block stays as it is")
+        console.talk(f"every part of '{done.label}' is about the task; the block is unchanged")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     for each in done.gone:
@@ -77,7 +82,9 @@ def page_out_command(
     if how["dry"]:
         console.talk(f"{parts} of '{done.label}' would be moved; no file was written")
         return
-    console.print_done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
+    console.print_done(
+        f"{parts} paged out of '{done.label}'; to restore: memfs page in {done.label}"
+    )
     format_remainder(done.note)
 
 
@@ -93,10 +100,10 @@ def page_in_command(label: str, reason: str, session: str) -> None:
     """
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
     if done.shortened:
-        console.print_done(f"'{done.label}' has a summary back: there is no room for all parts")
-        console.talk("make room, and page it in again, for the rest")
+        console.print_done(f"restored a summary in '{done.label}': there is no room for all parts")
+        console.talk("to restore the rest, make room and run the command again")
     else:
-        console.print_done(f"'{done.label}' has its parts back")
+        console.print_done(f"restored the parts of '{done.label}'")
     format_remainder(done.note)
 
 

@@ -25,8 +25,13 @@ def hook_command(host: str, tools: str | None) -> None:
 
 
 @click.command("mcp")
-@click.option("--folder", default="", metavar="DIR", help="The project; the current folder.")
-@click.option("--session", default="", metavar="ID", help="The assistant's session.")
+@click.option(
+    "--folder",
+    default="",
+    metavar="DIR",
+    help="The project's folder (default: the current folder).",
+)
+@click.option("--session", default="", metavar="ID", help="The id of the assistant's session.")
 def mcp_command(folder: str, session: str) -> None:
     """Serve memory as MCP tools on standard input and output; assistants start this."""
     if folder and not os.path.isdir(folder):

@@ -24,12 +24,12 @@ from memfs.store.proposals import Proposal
 
 _ITEM = CompletedType("id", lambda place, _: [item.id for item in review.list_items(place)])
 _KEYS = {
-    "y": "take it",
+    "y": "accept it",
     "n": "dismiss it: it is not shown again",
-    "e": "edit its text, and take that",
+    "e": "edit its text, then accept it",
     "s": "leave it for later",
-    "q": "leave this and all that follow for later",
-    "?": "say what the keys do",
+    "q": "quit: leave this and all that follow for later",
+    "?": "explain the keys",
 }
 _ID = 8  # characters of an id that are shown
 
@@ -116,8 +116,10 @@ def session(id: str, host: str) -> None:
 
 
 @command.command("reflect")
-@options.number_option("--sessions", "most", help="Look over so many sessions at most.", default=8)
-@click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
+@options.number_option("--sessions", "most", help="Review at most this many sessions.", default=8)
+@click.option(
+    "--again", is_flag=True, help="Review the latest sessions, even if they were reviewed before."
+)
 @click.option("--apply", "applied", is_flag=True, help="Accept the proposals without asking.")
 def reflect(most: int, again: bool, applied: bool) -> None:
     """Let the configured model look over past sessions, and propose changes to the memory.
@@ -145,9 +147,9 @@ def reflect(most: int, again: bool, applied: bool) -> None:
 
         done = reflect.accept(place, found.id, reviewer.get_origin())
         changed = format_count(len(done.entries), "block")
-        console.print_done(f"taken: {changed}, {format_count(done.passages, 'passage')}")
+        console.print_done(f"accepted: {changed}, {format_count(done.passages, 'passage')}")
         return
-    console.talk(f"memfs review accept {found.id} takes it, dismiss {found.id} drops it")
+    console.talk(f"to decide: memfs review accept {found.id}, or memfs review dismiss {found.id}")
 
 
 def _run_review(place: Place, host: str) -> None:
@@ -201,10 +203,10 @@ def _review(place: Place) -> None:
     items = review.list_items(place)
     _show_reviews(place)
     if not items:
-        console.talk("no decision is waiting")
+        console.talk("nothing to decide")
     for number, item in enumerate(items, 1):
         _show(item)
-        question = item.accept.capitalize() or "Done with it"
+        question = item.accept.capitalize() or "Your choice"
         key = _ask(f"({number}/{len(items)}) {question}", item)
         if key == "q":
             return
@@ -217,9 +219,9 @@ def _list(place: Place) -> None:
     for item in items:
         _show(item, whole=False)
     if items:
-        console.talk("memfs review accept ID, dismiss ID, or show ID; also with several ids")
+        console.talk("memfs review accept ID..., dismiss ID..., or show ID")
     else:
-        console.talk("no decision is waiting")
+        console.talk("nothing to decide")
     _show_reviews(place)
 
 
@@ -249,9 +251,9 @@ def _show(item: ReviewItem, *, whole: bool = True) -> None:
 def show_proposal(found: Proposal) -> None:
     """Print a proposal: its diffs, new passages, and the model's note."""
     sessions = format_count(len(found.sessions), "session")
-    console.talk(f"proposed by {found.model} of {sessions}, {format_time(found.at)} ({found.id})")
+    console.talk(f"proposed by {found.model} from {sessions}, {format_time(found.at)} ({found.id})")
     if found.branch:
-        console.talk(f"in git, it is the branch {found.branch}")
+        console.talk(f"the draft is in the git branch {found.branch}")
     for each in found.changes:
         name = f"{each.tier}:{each.label}"
         show(changes.format_diff(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))

@@ -33,7 +33,7 @@ _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
 _AROUND = 8  # lines of a file that it shows before and after one
 
-_STOPPED = "the index so far is saved; run the search again to continue"
+_STOPPED = "the index built so far is saved; run the search again to continue"
 
 
 @click.command("search")
@@ -43,31 +43,35 @@ _STOPPED = "the index so far is saved; run the search again to continue"
     "places",
     multiple=True,
     type=click.Choice(sorted(KINDS)),
-    help="Only in recall (past sessions), the archive, commits, and so on.",
+    help="Search only recall (past sessions), the archive, commits, and so on.",
 )
 @click.option(
     "--role",
     "roles",
     multiple=True,
     type=click.Choice(["user", "assistant", "tool"]),
-    help="Only words of the user, the assistant or a tool.",
+    help="Only texts by the user, the assistant or a tool.",
 )
 @click.option(
     "--speaker", "speakers", multiple=True, metavar="NAME",
-    help="Only words of this agent or person.",
+    help="Only texts by this agent or person.",
 )  # fmt: skip
 @click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session.")
 @options.host_option("hosts", multiple=True)
 @click.option("-t", "--tag", "tags", multiple=True, help="Only texts with all of these tags.")
-@click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
-@click.option("--until", metavar="DATE", help="Up to the end of that day.")
+@click.option(
+    "--since", metavar="DATE", help="Only texts from this day on: 2026-05-03, yesterday, 7d."
+)
+@click.option("--until", metavar="DATE", help="Only texts up to the end of this day.")
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "text", "semantic"]),
-    help="By words and meaning (hybrid, the default), or by one of them.",
+    help="Search by words and meaning (hybrid, the default), by words, or by meaning.",
 )
-@options.number_option("-n", "count", help="Hits on a page (archival.search_top_k).", most=_MOST)
-@click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
+@options.number_option(
+    "-n", "count", help="Number of hits on a page (default: archival.search_top_k).", most=_MOST
+)
+@click.option("-p", "--page", type=click.IntRange(1), default=1, help="The page of hits to show.")
 @click.option(
     "--sessions", "whole", is_flag=True, help="List the best sessions, with their best turns."
 )
@@ -77,14 +81,14 @@ _STOPPED = "the index so far is saved; run the search again to continue"
 @click.option(
     "--team", is_flag=True, help="Also search sessions that others shared in this project."
 )
-@click.option("--full", is_flag=True, help="Show whole texts.")
+@click.option("--full", is_flag=True, help="Show full texts.")
 @click.option(
     "--open",
     "opened",
     type=click.IntRange(1),
     default=None,
     metavar="N",
-    help="Show the session of hit N at that turn, or the lines around it in its file.",
+    help="Show hit N in its session, or with the lines around it in its file.",
 )
 @options.json_option
 @paged
@@ -138,12 +142,16 @@ def search_command(
     if opened and opened < first + len(found):
         _open(place, found[opened - first], full=full, as_json=as_json)
     elif opened:
-        raise UsageError(f"there is no {name} {opened}, of {format_count(shown.total, name)}")
+        raise UsageError(
+            f"there is no {name} {opened}: the search found {format_count(shown.total, name)}"
+        )
     elif as_json:
         head = {"total": shown.total, "first": first, "sure": shown.sure}
         console.as_json({**head, f"{name}s": [asdict(each) for each in found]})
     elif not found:
-        pages = f"{format_count(shown.total, name)} on {-(-shown.total // count)}"
+        pages = (
+            f"{format_count(shown.total, name)} on {format_count(-(-shown.total // count), 'page')}"
+        )
         _report_nothing(place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
@@ -167,9 +175,11 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
     elif unread:
         console.talk(f"no commits are read: {unread}")
     elif places == ("sources",) and not data_sources.list_sources(place):
-        console.talk("there is no data source here; memfs source add NAME PATH makes one")
+        console.talk("there are no sources here; memfs source add NAME PATH adds a source")
     elif place.project is None:
-        console.talk("no hits in your own store; there is no project store here (memfs init)")
+        console.talk(
+            "no hits in your own store; there is no project store here (memfs init creates one)"
+        )
     else:
         console.talk("no hits")
 
@@ -183,9 +193,9 @@ def _print_page(
         else:
             _show_session(number, each, query, full=full)
     last = first + len(found) - 1
-    more = f"; more with --page {page + 1}" if last < total else ""
+    more = f"; --page {page + 1} shows more" if last < total else ""
     if sys.stdout.isatty():
-        console.talk(f"{first}-{last} of the {total} best{more}; --open N shows one")
+        console.talk(f"{first}-{last} of the {total} best{more}; --open N shows hit N")
 
 
 def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -> None:
@@ -210,7 +220,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
         console.as_json([{"turn": each.turn, **each.message._asdict()} for each in said])
         return
     print_messages(said, full=full, marked=ident)
-    console.talk(f"all of it: memfs session show {hit.session}")
+    console.talk(f"whole session: memfs session show {hit.session}")
 
 
 def _open_file(place: Place, hit: Hit) -> None:
@@ -274,12 +284,14 @@ def _print_aside(text: str) -> None:
 
 @click.command("recall")
 @click.argument("task", nargs=-1, required=True)
-@options.number_option("--budget", help="Tokens at most; orchestrator.context_limit if not given.")
+@options.number_option(
+    "--budget", help="The most tokens to print (default: orchestrator.context_limit)."
+)
 @click.option(
     "--compression",
     type=click.Choice(["smart", "aggressive"]),
     default=None,
-    help="How to shorten texts that do not fit: by sentences, or cut off.",
+    help="How to shorten texts that do not fit: to the best sentences, or to their beginnings.",
 )
 @click.option(
     "--nearest", is_flag=True, help="Show the nearest pieces even if none is clearly relevant."
@@ -301,7 +313,7 @@ def recall_command(
     """
     from memfs.ops import context as op  # which a search needs not
 
-    stopped = "the index so far is saved; run it again to continue"
+    stopped = "the index built so far is saved; run the command again to continue"
     with stoppable_stages(lambda: stopped, reads=True) as stage:
         place = options.place(session)
         found = op.find_context(
@@ -317,7 +329,7 @@ def _show_context(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
         console.talk(f"! {problem}")
     if not found.pieces:
-        console.talk("the memory has nothing about that")
+        console.talk("the memory has nothing about this task")
         return
     if not found.sure and not nearest:
         pieces = format_count(len(found.pieces), "piece")

@@ -29,12 +29,30 @@ def command() -> None:
 
 
 _filter_options = options.add_options(
-    click.option("--text", default="", metavar="TEXT", help="In its title or a message."),
-    click.option("--since", metavar="DATE", help="Ended on or after: 2026-05-03, 7d."),
-    click.option("--until", metavar="DATE", help="Ended on or before."),
+    click.option(
+        "--text",
+        default="",
+        metavar="TEXT",
+        help="Only sessions with TEXT in the title or a message.",
+    ),
+    click.option(
+        "--since",
+        metavar="DATE",
+        help="Only sessions that ended on or after this day: 2026-05-03, 7d.",
+    ),
+    click.option("--until", metavar="DATE", help="Only sessions that ended on or before this day."),
     options.host_option(),
-    click.option("--project", default="", metavar="TEXT", help="In its project's path."),
-    click.option("--outcome", type=click.Choice(["worked", "failed"]), help="Your rating."),
+    click.option(
+        "--project",
+        default="",
+        metavar="TEXT",
+        help="Only sessions with TEXT in the project's path.",
+    ),
+    click.option(
+        "--outcome",
+        type=click.Choice(["worked", "failed"]),
+        help="Only sessions that you rated so.",
+    ),
 )
 
 
@@ -48,9 +66,9 @@ def _make_filter(**given: Any) -> SessionFilter:
 
 
 @command.command("list")
-@options.count_option(20, "Sessions shown at most; 0: all.", least=0)
+@options.count_option(20, "Show at most this many sessions; 0 shows all.", least=0)
 @_filter_options
-@click.option("--starred", is_flag=True, help="Only sessions with a star.")
+@click.option("--starred", is_flag=True, help="Only starred sessions.")
 @options.json_option
 @paged
 def list_(count: int, as_json: bool, **conditions: Any) -> None:
@@ -64,12 +82,12 @@ def list_(count: int, as_json: bool, **conditions: Any) -> None:
         console.as_json([{**asdict(each), "messages": number} for each, number in rows])
         return
     if not found:
-        why = "no sessions; memfs ingest reads what assistants recorded"
+        why = "no sessions; memfs ingest reads the transcripts of assistants"
         console.talk(why if only == op.ALL else "no session meets these conditions")
         return
     console.echo(_format_table(place, shown, _measure_ids(each.id for each in found)))
     if len(shown) < len(found):
-        console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+        console.talk(f"{len(shown)} of {len(found):,} sessions; -n 0 shows all")
 
 
 def _format_table(place: Place, shown: Sequence[RecordedSession], sizes: Mapping[str, int]) -> str:
@@ -100,7 +118,7 @@ def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
 @command.command("show")
 @click.argument("id", type=_SESSION)
 @options.number_option("--turn", help="Begin at this turn.")
-@click.option("--full", is_flag=True, help="Show whole texts, those of tools too.")
+@click.option("--full", is_flag=True, help="Show full texts, also those of tools.")
 @options.json_option
 @paged
 def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
@@ -110,7 +128,9 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
     messages = op.number_turns(op.read_session(place, found.id))
     said = [each for each in messages if each.turn >= (turn or 0)]
     if turn and not said:
-        raise UsageError(f"the session has no turn {turn}", f"memfs session show {id}")
+        raise UsageError(
+            f"the session has no turn {turn}", f"see its turns: memfs session show {id}"
+        )
     if as_json:
         texts = [{"turn": each.turn, **each.message._asdict()} for each in said]
         console.as_json({**asdict(found), "messages": texts})
@@ -139,7 +159,7 @@ def _star(ids: Iterable[str], *, starred: bool) -> None:
     found = [op.find_session(place, each)[0] for each in ids]
     op.star_sessions(place, found, starred=starred)
     for each in found:
-        console.print_done(f"{'starred' if starred else 'no star any more'}: {each.title}")
+        console.print_done(f"{'starred' if starred else 'star removed'}: {each.title}")
 
 
 @command.command("rename")
@@ -155,7 +175,7 @@ def rename(id: str, title: str) -> None:
 @command.command("forget")
 @click.argument("ids", nargs=-1, type=_SESSION, metavar="[ID]...")
 @_filter_options
-@options.yes_option("Do not ask.")
+@options.yes_option("Do not ask for confirmation.")
 def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
     """Remove sessions from recall, search, the graph and the facts; they are not read again.
 
@@ -167,7 +187,10 @@ def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
     """
     place, only = options.place(), _make_filter(**conditions)
     if bool(ids) == (only != op.ALL):
-        raise UsageError("name sessions, or give conditions", "memfs session forget --until 90d")
+        raise UsageError(
+            "give the ids of sessions, or conditions",
+            "for example: memfs session forget --until 90d",
+        )
     if ids:
         found, starred = [op.find_session(place, each)[0] for each in ids], 0
     else:
@@ -175,7 +198,10 @@ def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
         found = [each for each in every if not each.starred]
         starred = len(every) - len(found)
     if starred:
-        console.talk(f"{format_count(starred, 'starred session')} left out: name those you mean")
+        console.talk(
+            f"{format_count(starred, 'starred session')} left out: "
+            "give their ids to forget them, too"
+        )
     if not found:
         console.talk("no session meets these conditions")
         return
@@ -185,7 +211,7 @@ def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""
     what = f"{format_count(done.sessions, 'session')}: {format_count(done.messages, 'message')}"
     console.print_done(f"forgot {what}{facts}")
-    console.talk("  the next search makes the index anew, without them")
+    console.talk("  the next search rebuilds the index without these sessions")
 
 
 def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
@@ -197,10 +223,13 @@ def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
         room = max(20, console.columns() - len(head))
         console.talk(head + layout.shorten(each.title or "-", room))
     if len(found) > _NAMED:
-        console.talk(f"  and {len(found) - _NAMED:,} more: memfs session list, with the same words")
+        console.talk(
+            f"  and {len(found) - _NAMED:,} more: memfs session list with the same options shows "
+            "them"
+        )
     console.talk("This cannot be undone. The assistants' own transcripts stay.")
     question = "Forget them?" if len(found) > 1 else "Forget it?"
-    options.confirm(question, "forgetting needs your confirmation", "add --yes")
+    options.confirm(question, "forgetting sessions needs your confirmation", "add --yes to confirm")
 
 
 @command.command("outcome")

@@ -16,7 +16,7 @@ from memfs.store.blocks import Place
 
 @click.command("show")
 @click.argument("label", required=False, default="", type=LABEL)
-@click.option("--raw", is_flag=True, help="The whole file, with its front matter.")
+@click.option("--raw", is_flag=True, help="Print the whole file, with its front matter.")
 @click.option("-l", "--list", "listed", is_flag=True, help="List all blocks, with their sizes.")
 @options.session_option
 @options.json_option
@@ -80,7 +80,7 @@ def _list_blocks(place: Place, *, as_json: bool) -> None:
             "read-only" if block.read_only else "",
             block.scope.describe(),
             "" if block.pinned or block.scope.paths else "unpinned",
-            "broken: memfs doctor" if block.problem else "",
+            "broken: run memfs doctor" if block.problem else "",
         )
         used = (layout.bar(share), f"{share:.0%}", f"{block.chars:,} / {block.limit:,}")
         noted = ", ".join(filter(None, marks))

@@ -21,7 +21,7 @@ _NAME = CompletedType(
     "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]
 )
 _SHOWN = 5  # files that are left out for a reason
-_GO_ON = "memfs source sync continues"
+_GO_ON = "run memfs source sync to continue"
 
 
 @click.group("source", cls=CommandGroup)
@@ -33,20 +33,32 @@ def command() -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @click.option(
-    "--glob", "globs", multiple=True, metavar="GLOB", help="Only files that match: '*.md'."
+    "--glob",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only files that match GLOB, such as '*.md'.",
 )
 @click.option(
-    "--exclude", "excludes", multiple=True, metavar="GLOB", help="No files that match: 'drafts/'."
+    "--exclude",
+    "excludes",
+    multiple=True,
+    metavar="GLOB",
+    help="Leave out files that match GLOB, such as 'drafts/'.",
 )
 @options.number_option(
-    "--chunk-size", help=f"Characters of a chunk ({settings.DEFAULT_CHUNK_SIZE})."
+    "--chunk-size",
+    help=f"Number of characters in a chunk (default: {settings.DEFAULT_CHUNK_SIZE}).",
 )
 @options.number_option(
     "--overlap",
-    help=f"Characters that a chunk repeats from the one before ({settings.DEFAULT_OVERLAP}).",
+    help="Number of characters that a chunk repeats from the previous chunk "
+    f"(default: {settings.DEFAULT_OVERLAP}).",
     least=0,
 )
-@click.option("--user", is_flag=True, help="Into your own configuration, for all projects.")
+@click.option(
+    "--user", is_flag=True, help="Add the source to your own configuration, for all projects."
+)
 @options.json_option
 def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: Any) -> None:
     """Include PATHs in searches, under a NAME. They are indexed, not copied.
@@ -56,7 +68,7 @@ def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: A
     out, and so are hidden, binary and large files, and files with a secret.
     """
     place = options.find_target(user=user)
-    with stoppable_stages(lambda: f"the source is there; {_GO_ON}") as stage:
+    with stoppable_stages(lambda: f"the source was added; {_GO_ON}") as stage:
         done = op.add(place, name, paths, options.get_origin(), stage, user=user, **given)
     if as_json:
         console.as_json({"name": done.name, "path": done.path, "index": _build_index(done.state)})
@@ -65,7 +77,7 @@ def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: A
     if done.state:
         _print_state(done.name, done.state)
     else:
-        console.talk("it is indexed once you trust the store: memfs trust")
+        console.talk("the source is indexed once you trust the store: run memfs trust")
     format_remainder(done.note)
 
 
@@ -79,7 +91,7 @@ def list_(as_json: bool) -> None:
         console.as_json({"sources": [_build_record(each) for each in found], "refused": refused})
         return
     if not found and not refused:
-        console.talk("no sources; memfs source add NAME PATH has a folder searched")
+        console.talk("no sources; memfs source add NAME PATH adds a folder to searches")
     rows = [("NAME", "TIER", "FILES", "CHUNKS", "LEFT OUT", "PATHS")]
     for each in found:
         state = each.state
@@ -91,7 +103,7 @@ def list_(as_json: bool) -> None:
     if found:
         console.echo(layout.table(rows, right=(2, 3, 4), cut=5))
     if any(each.state is None for each in found):
-        console.talk("- is not indexed yet: memfs source sync")
+        console.talk("a source with - is not indexed yet: run memfs source sync")
     for reason in refused:
         console.talk(f"! {reason}")
 
@@ -110,7 +122,7 @@ def show(name: str, as_json: bool) -> None:
         console.echo(f"{console.style(f'{label:<10}', 'bright_black')} {flatten_text(value)}")
     state = found.state
     if state is None:
-        console.talk(f"it is not indexed yet: memfs source sync {name}")
+        console.talk(f"this source is not indexed yet: run memfs source sync {name}")
         return
     for reason, count in sorted(state.left.items(), key=lambda each: -each[1]):
         console.echo(f"{console.style('left out', 'bright_black')}   {count:,}: {reason}")
@@ -118,9 +130,9 @@ def show(name: str, as_json: bool) -> None:
         for path in named[:_SHOWN]:
             console.echo(layout.wrap(flatten_text(path), 13))
         if len(named) > _SHOWN:
-            console.talk(f"             … {count - _SHOWN:,} more; --json names {len(named):,}")
+            console.talk(f"             … {count - _SHOWN:,} more; --json lists {len(named):,}")
     for path in state.missing:
-        console.talk(f"! there is no {shorten_path(path)}")
+        console.talk(f"! {shorten_path(path)} does not exist")
 
 
 @command.command("sync")
@@ -137,7 +149,7 @@ def sync(name: str, as_json: bool) -> None:
         console.as_json([_build_record(each) for each in found])
         return
     if not found:
-        console.talk("no sources; memfs source add NAME PATH has a folder searched")
+        console.talk("no sources; memfs source add NAME PATH adds a folder to searches")
     for each in found:
         if each.state:
             _print_state(each.source.name, each.state)
@@ -159,10 +171,10 @@ def rm(name: str, as_json: bool) -> None:
 def _print_state(name: str, state: SourceState) -> None:
     files, chunks = format_count(state.files, "file"), format_count(state.chunks, "chunk")
     left = sum(state.left.values())
-    more = f"; {left:,} left out: memfs source show {name}" if left else ""
+    more = f"; {left:,} left out (see memfs source show {name})" if left else ""
     console.print_done(f"{name}: {files}, {chunks}{more}")
     for path in state.missing:
-        console.talk(f"! there is no {shorten_path(path)}")
+        console.talk(f"! {shorten_path(path)} does not exist")
 
 
 def _list_facts(found: ListedSource) -> list[tuple[str, str]]:
@@ -174,7 +186,7 @@ def _list_facts(found: ListedSource) -> list[tuple[str, str]]:
     facts.append(("cut", f"{source.chunk_size:,} characters, {source.overlap:,} repeated"))
     if state:
         files, chunks = format_count(state.files, "file"), format_count(state.chunks, "chunk")
-        when = format_age(state.at) if state.whole else "the last run did not come to its end"
+        when = format_age(state.at) if state.whole else "the last run was not finished"
         facts.append(("index", f"{files}, {chunks}, {when}"))
     return facts
 

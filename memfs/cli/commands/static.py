@@ -24,7 +24,7 @@ def command() -> None:
 @command.command("add")
 @click.argument("key")
 @click.argument("text")
-@click.option("--category", default="", help="Its category: style, contacts, limits.")
+@click.option("--category", default="", help="The category of the entry: style, contacts, limits.")
 @options.tag_option
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) -> None:
@@ -35,9 +35,11 @@ def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) ->
 
 
 @command.command("list")
-@click.option("--category", default="", help="Its category: style, contacts, limits.")
+@click.option(
+    "--category", default="", help="Only entries of this category: style, contacts, limits."
+)
 @options.tag_option
-@click.option("--find", "query", default="", metavar="TEXT", help="List those with these words.")
+@click.option("--find", "query", default="", metavar="TEXT", help="Only entries with these words.")
 @options.json_option
 @paged
 def list_(category: str, tag: tuple[str, ...], query: str, as_json: bool) -> None:
@@ -47,7 +49,7 @@ def list_(category: str, tag: tuple[str, ...], query: str, as_json: bool) -> Non
         console.as_json([_build_record(each) for each in listed])
         return
     if not listed:
-        console.talk("no entries; memfs static add KEY TEXT stores one")
+        console.talk("no static entries; memfs static add KEY TEXT stores an entry")
         return
     rows = [("KEY", "TIER", "CATEGORY", "TAGS", "SIZE")]
     for each in listed:
@@ -77,7 +79,7 @@ def show(key: str, as_json: bool) -> None:
 def rm(key: str) -> None:
     """Remove an entry. Only people may do this."""
     if options.get_origin().actor == "agent":
-        raise RejectedError("an entry is removed by a person", "ask the user to do it")
+        raise RejectedError("only a person can remove a static entry", "ask the user to remove it")
     console.print_done(f"removed '{op.remove(options.place(), key).entry.key}'")
 
 

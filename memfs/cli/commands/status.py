@@ -30,9 +30,11 @@ _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is
 
 @click.command("status")
 @click.option(
-    "--window", is_flag=True, help="Show what memfs adds to each request of the assistant."
+    "--window",
+    is_flag=True,
+    help="Show the tokens that memfs adds to each request of the assistant.",
 )
-@options.number_option("--tokens", help="With --window: of a window of so many tokens.")
+@options.number_option("--tokens", help="With --window: the size of the context window in tokens.")
 @options.session_option
 @options.json_option
 def status_command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
@@ -79,7 +81,7 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
     facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
     facts += [
         ("project store", _format_project(found)),
-        ("user store", found.user or "none: memfs init makes one"),
+        ("user store", found.user or "no store yet: run memfs init"),
         *([("synced", found.synced)] if found.synced else []),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
         ("archive", format_count(found.passages, "passage")),
@@ -88,10 +90,12 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         *(_describe_source(each) for each in found.sources),
     ]
     if found.waiting:
-        facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
+        facts.append(
+            ("waiting", f"{found.waiting} transcripts, which the next search or ingest reads")
+        )
     if found.by_words:
         of = f"{found.by_words} of the last {format_count(found.prompts, 'prompt')}"
-        facts.append(("prompts", f"{of} searched by words alone; memfs last says why"))
+        facts.append(("prompts", f"{of} searched by words alone; memfs last shows why"))
     facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in _list_service(found.service)]
     agent = parts.find("agent.configured_model") if config.names_model() else None
@@ -110,19 +114,23 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
     facts += [("refused", line) for line in found.refused]
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
-        facts.append(("not committed", f"{count}: they go along to another branch; commit them"))
+        facts.append(
+            ("not committed", f"{count}: commit them, or they follow you to other branches")
+        )
     if any("enforce" in each.block.meta for each in found.blocks):
         from memfs.ops.trust import describe_rules  # few blocks are enforced
 
         for key, what in () if options.hides_content(place) else describe_rules(place):
-            facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
+            facts.append(
+                ("not enforced", f"{key} ({what}) until you accept the rule: run memfs trust")
+            )
     if found.trusted or not found.project:
         for name in dict.fromkeys(name for name, _ in found.wired):
             from memfs.tools.request_cost import measure_request  # where one is wired
 
             facts.append(("cost", _format_cost(measure_request(place, options.home(), name))))
     if not found.wired:
-        facts.append(("assistants", "none is wired: memfs install"))
+        facts.append(("assistants", "no assistant is wired: run memfs install"))
     return facts
 
 
@@ -147,11 +155,13 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     console.talk(f"{_format_cost(found)}{kept}; counted by {found.counter}")
     for each in found.parts:
         if each.cut:
-            console.talk(f"! '{each.name}' is cut: shorten it, or another block (memfs edit)")
+            console.talk(
+                f"! '{each.name}' is cut, as it does not fit: shorten a block with memfs edit"
+            )
 
 
 def _describe_source(found: SourceStatus) -> tuple[str, str]:
-    stale = "" if found.current else "; out of date: the next search reads what changed"
+    stale = "" if found.current else "; out of date: the next search reads the changes"
     if found.kind == data_sources.COMMITS:
         return "history", f"{format_count(found.chunks, 'commit')}{stale}"
     files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
@@ -161,7 +171,7 @@ def _describe_source(found: SourceStatus) -> tuple[str, str]:
 def _format_cost(found: RequestCost) -> str:
     whose = hosts.get(found.host).TITLE if found.host else "memfs agent"
     share = f"{found.used:,} of {found.window:,} tokens ({found.used / found.window:.1%})"
-    more = f", and {found.added:,} more for each prompt so far" if found.added else ""
+    more = f", and {found.added:,} more for each prompt on average" if found.added else ""
     return f"{share} in each request of {whose}{more}"
 
 
@@ -179,7 +189,7 @@ def _list_service(found: ServiceStatus | None) -> list[str]:
         waits = f"; indexing is paused: {why}" if why else ""
         lines.append(f"{work.stage}{far}{of} for {flatten_text(work.store)}{waits}")
     if found.polling:
-        lines.append("too many folders to watch: some are looked at every two seconds")
+        lines.append("too many folders to watch: some are checked every two seconds")
     return lines
 
 
@@ -196,8 +206,8 @@ def _render_rows(found: Status) -> list[tuple[str, ...]]:
 
 def _format_project(found: Status) -> str:
     if not found.project:
-        return "none: memfs init makes one"
-    return found.project if found.trusted else f"{found.project} (not trusted: memfs trust)"
+        return "no store yet: run memfs init"
+    return found.project if found.trusted else f"{found.project} (not trusted: run memfs trust)"
 
 
 @click.group("service", cls=CommandGroup, invoke_without_command=True)
@@ -217,7 +227,9 @@ def service_command(called: click.Context, as_json: bool) -> None:
 def start() -> None:
     """Start it, if it does not run."""
     found, new = service.start()
-    console.print_done(f"the service runs{'' if new else ' already'}: process {found.process}")
+    console.print_done(
+        f"the service {'is' if new else 'was already'} running: process {found.process}"
+    )
 
 
 @service_command.command("stop")
@@ -226,7 +238,9 @@ def stop() -> None:
 
     `service: {mode: off}` in your own configuration turns it off.
     """
-    console.print_done("the service has stopped" if service.stop() else "the service does not run")
+    console.print_done(
+        "the service has stopped" if service.stop() else "the service is not running"
+    )
 
 
 @service_command.command("status")

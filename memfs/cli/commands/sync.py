@@ -33,9 +33,11 @@ _NAMED = 5  # of several
 @click.option("--remove", is_flag=True, help="Remove the section; with user: stop syncing.")
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 @click.option(
-    "--check", is_flag=True, help="Write nothing; exit with 1 if a section is out of date."
+    "--check", is_flag=True, help="Write nothing; exit with code 1 if a section is out of date."
 )
-@click.option("--git-hook", is_flag=True, help="Let git run this before commits and after merges.")
+@click.option(
+    "--git-hook", is_flag=True, help="Let git run memfs sync before commits and after merges."
+)
 @click.option("--no-git-hook", is_flag=True, help="Remove the memfs lines from git's hooks.")
 @click.option("--stage", is_flag=True, help="In a git hook: add updated sections to the commit.")
 @click.option("--merged", is_flag=True, help="In a git hook: update sections after a merge.")
@@ -65,20 +67,22 @@ def command(
     It pulls, merges and pushes. It is off until you name the repository with --remote.
     """
     if check and remove:
-        raise click.UsageError("--check and --remove exclude each other")
+        raise click.UsageError("use --check or --remove, not both")
     alone = git_hook + no_git_hook + stage + merged
     if labels.USER in target:
         if len(set(target)) > 1 or check or alone or (remove and (remote or dry_run)):
             raise click.UsageError(
-                "user is synced alone: --remote, --sessions, --dry-run, --remove and --json go "
-                "with it"
+                "the target user takes no other target, and only the options --remote, --sessions, "
+                "--dry-run, --remove and --json"
             )
         _sync_user(remote, sessions, remove=remove, dry_run=dry_run, as_json=as_json)
         return
     if remote is not None or sessions is not None:
-        raise click.UsageError("--remote and --sessions go with user: memfs sync user")
+        raise click.UsageError("--remote and --sessions need the target user: memfs sync user")
     if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
-        raise click.UsageError("--git-hook, --no-git-hook, --stage, --merged take no other option")
+        raise click.UsageError(
+            "--git-hook, --no-git-hook, --stage, --merged: give one of them, and no other option"
+        )
     if stage:
         _stage_files()
     elif merged:
@@ -106,7 +110,7 @@ def _sync_user(
     address = "" if remote is None else remote_store.parse_address(remote)
     if address and not dry_run and (name := caller.find_assistant()):
         raise RejectedError(
-            f"an assistant cannot say where your memory goes (this is the shell of {name})",
+            f"an assistant cannot set the repository of your memory (this is the shell of {name})",
             "run memfs sync user --remote in a terminal of your own",
         )
     found = sync_user.run(place, address, sessions=sessions, write=not dry_run)
@@ -117,7 +121,7 @@ def _sync_user(
     for name, why in left_out[:_NAMED]:
         console.talk(f"! left out: {name}: {why}")
     if len(left_out) > _NAMED:
-        console.talk(f"! and {len(left_out) - _NAMED} others: --json has them")
+        console.talk(f"! and {len(left_out) - _NAMED} more: --json lists all")
     sent = [name for name in found.sent if name not in found.deleted_there]
     received = [name for name in found.received if name not in found.deleted_here]
     parts = [

@@ -18,25 +18,27 @@ from memfs.store.blocks import Place
 
 _MOST_SIGNS = 20
 _MOST_LISTED = 200  # files
-_GIVE = "Give this to your assistants?"
+_GIVE = "Let your assistants use this memory?"
 
 
 @click.command("trust")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask (a terminal is still needed).")
-@click.option("--revoke", is_flag=True, help="Stop trusting it: hooks no longer use it.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Do not ask for confirmation (a terminal is still needed)."
+)
+@click.option("--revoke", is_flag=True, help="Stop trusting the store: hooks no longer use it.")
 @click.option(
     "--local",
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
-    help="Use a local/ that memfs did not make for you, because it is yours.",
+    help="Use a local/ folder that memfs did not make for you; do so only if it is yours.",
 )
-@click.option("--digest", is_flag=True, help="Only print the digest of all its files.")
+@click.option("--digest", is_flag=True, help="Only print the digest of all files of the store.")
 @click.option(
     "--accept",
     default="",
     metavar="SHA256",
-    help="Trust it without a terminal if its files have this digest.",
+    help="Trust the store without a terminal if its files have this digest.",
 )
 @options.json_option
 def command(
@@ -59,7 +61,9 @@ def command(
     if revoke:
         revoked = op.revoke(place)
         console.print_done(
-            "no longer trusted: hooks do not use it" if revoked else "it was not trusted"
+            "the store is no longer trusted: hooks do not use it"
+            if revoked
+            else "the store was not trusted"
         )
     elif local is not None:
         _adopt_local(place, local)
@@ -90,7 +94,7 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
         return
     _show_rules(report.rules)
     if not yes:
-        asked = "Enforce this?" if report.trusted and not report.changed else _GIVE
+        asked = "Enforce these rules?" if report.trusted and not report.changed else _GIVE
         click.confirm(asked, abort=True, err=True)
     op.accept(place, report)
     console.print_done(f"{report.root} is trusted")
@@ -100,14 +104,16 @@ def _decide_rules(place: Place, rules: tuple[tuple[str, str], ...], *, yes: bool
     _require_person()
     _show_rules(rules)
     if not yes:
-        click.confirm("Enforce this?", abort=True, err=True)
+        click.confirm("Enforce these rules?", abort=True, err=True)
     op.accept_rules(place, rules)
-    console.print_done("enforced from now on")
+    console.print_done("these rules are enforced from now on")
 
 
 def _show_rules(rules: tuple[tuple[str, str], ...]) -> None:
     if rules:
-        _echo("To be enforced when an assistant's tool writes a file or runs a command:")
+        _echo(
+            "These rules will be enforced when an assistant's tool writes a file or runs a command:"
+        )
     for key, what in rules:
         _echo(f"! {key}: {what}")
 
@@ -116,7 +122,9 @@ def _adopt_local(place: Place, name: str) -> None:
     _require_person()
     other = op.adopt_local(place, name)
     console.print_done(
-        f"now in use; the previous folder is {other}" if other else "there is no other local folder"
+        f"the local folder is now in use; the previous folder is {other}"
+        if other
+        else "there is no other local folder"
     )
 
 
@@ -163,8 +171,8 @@ def _show(report: TrustReport) -> None:
         _echo(f"! {problem}")
     if report.tracked:
         _echo(
-            f"! {format_count(report.tracked, 'file')} in local/ came with the repository: "
-            "memfs never commits that folder"
+            f"! {format_count(report.tracked, 'file')} in local/ came with the repository, and "
+            "may be harmful: memfs never commits that folder"
         )
     _show_signs(report)
     console.talk(f"digest: {report.digest}")
@@ -189,7 +197,7 @@ def _show_signs(report: TrustReport) -> None:
         quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
         console.echo(f"{mark} {flatten_text(name)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
-        _echo(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
+        _echo(f"! and {len(found) - _MOST_SIGNS:,} more lines to check")
 
 
 def _name_authors(text: StoreText) -> str:

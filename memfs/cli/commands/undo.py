@@ -39,7 +39,7 @@ def restore_command(label: str, version: str, reason: str, session: str) -> None
     """
     label, at = split_version(label)
     if bool(at) == bool(version):
-        raise click.UsageError("name one version: LABEL VERSION, or LABEL@VERSION")
+        raise click.UsageError("give one version: LABEL VERSION, or LABEL@VERSION")
     version = at or version
     place = options.place(session)
     restored = undo.restore_version(place, label, version, options.get_origin(reason, session))
@@ -47,4 +47,4 @@ def restore_command(label: str, version: str, reason: str, session: str) -> None
         console.print_done(format_entry(entry))
     format_remainder(restored.note)
     if not restored.entries:
-        console.print_done(f"{label} is as it was in version {version} already")
+        console.print_done(f"{label} already has the text of version {version}")

@@ -81,14 +81,16 @@ def _iter_objects(path: str, names: re.Pattern[str]) -> Iterator[dict[str, objec
             yield from _iter_elements(name, opener)
     except export_format.DAMAGE as error:
         why = export_format.describe_error(error)
-        raise StoreError(f"{path} cannot be read: {why}", "it is damaged") from None
+        raise StoreError(
+            f"{path} cannot be read: {why}", "export it again: the file is damaged"
+        ) from None
 
 
 def _iter_elements(name: str, opener: _Open) -> Iterator[dict[str, object] | UnreadItem]:
     try:
         with opener() as stream:
             for element in json_files.iter_elements(stream, name):
-                odd = UnreadItem(name, "an item of its list is not an object")
+                odd = UnreadItem(name, "one of its items is not a JSON object")
                 yield element if isinstance(element, dict) else odd
     except StoreError as error:
         yield UnreadItem(name, error.message)
@@ -130,7 +132,9 @@ def _make_session(conversation: Fields, number: int, context: _Context) -> ToolS
     ident = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
     nodes = get_object(conversation, "mapping")
     if not ident or not nodes:
-        return UnreadItem(f"conversation {ident or number}", "it has no id, or no messages")
+        return UnreadItem(
+            f"conversation {ident or number}", "it has no messages" if ident else "it has no id"
+        )
     parents = {name: text_of(get_object(nodes, name).get("parent")) for name in nodes}
     current = text_of(conversation.get("current_node")) or _find_last(nodes, parents)
     created = get_time(conversation, "create_time", "update_time")
@@ -241,7 +245,7 @@ def _read_claude_ai(path: str) -> Iterator[AnyItem]:
         elif "prompt_template" in each or "docs" in each:
             yield from _read_project(each)
         else:
-            yield UnreadItem(f"element {number}", "it is no conversation and no project")
+            yield UnreadItem(f"element {number}", "it is neither a conversation nor a project")
 
 
 def _read_conversation(conversation: Fields, number: int) -> Iterator[AnyItem]:

@@ -132,7 +132,7 @@ def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Itera
             try:
                 bubble = _read_value(base, _ROWS, f"{_BUBBLE}{ident}:{name}") or header
             except OSError:
-                yield UnreadItem(f"session {ident}", "a turn is damaged, or too large")
+                yield UnreadItem(f"session {ident}", "one of its turns is damaged or too large")
         folder = folder or _find_folder(bubble)
         messages += _make_messages(bubble, Identity(ident, ""), name or f"@{place}", at)
     if messages and ident:

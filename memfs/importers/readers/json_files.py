@@ -49,7 +49,7 @@ def load(path: str) -> object:
         found: object = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         raise StoreError(
-            f"{path} is not whole JSON: {_describe(error)}", "export it again"
+            f"{path} is not valid JSON: {_describe(error)}", "export it again"
         ) from None
     return found
 
@@ -74,8 +74,8 @@ def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
             buffer.skip(1)
         elif buffer.peek() != "]":
             raise StoreError(
-                f"{name} ends after {buffer.count:,} elements, in the middle of its list",
-                "the part before that is imported; export it again for the rest",
+                f"{name} is incomplete: its list breaks off after {buffer.count:,} elements",
+                "export it again; the elements before are imported",
             )
 
 
@@ -85,7 +85,7 @@ def _decode_element(buffer: _Buffer, name: str) -> object:
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
-            "the part before that is imported; export it again for the rest",
+            "export it again; the elements before are imported",
         ) from None
 
 

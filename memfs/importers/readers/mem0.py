@@ -59,7 +59,7 @@ _MESSAGES = ("id", "session_scope", "role", "content", "name", "created_at")
 _MEMORIES = ("id", "user_id", "app_id", "content", "metadata", "state", "created_at", "updated_at")
 _KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are tags by themselves
 _LONGEST = 60  # characters of a tag
-_DELETED = OmittedItem("memory", "which were deleted there")
+_DELETED = OmittedItem("memory", "deleted in that tool")
 
 
 def _find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -128,7 +128,9 @@ def _replay(rows: Iterable[Fields]) -> Iterator[AnyItem]:
         elif ident and text:
             now[ident] = text, get_time(row, "updated_at", "created_at", "timestamp")
         else:
-            yield UnreadItem("an event of the history", "it has no text or names no memory")
+            yield UnreadItem(
+                "an event of the history", "its text or the id of its memory is missing"
+            )
     for ident, (text, at) in now.items():
         yield _make_text({"id": ident, "memory": text}, at)
     yield from [_DELETED] * len(deleted)
@@ -157,7 +159,7 @@ def _read_lists(found: Fields) -> Iterator[AnyItem]:
         yield from _make_texts(list_objects(found, name))
         rows = found.get(name)
         odd = len(rows) - len(list_objects(found, name)) if isinstance(rows, list) else 0
-        yield from [UnreadItem(f"an element of {name}", "it is no object")] * odd
+        yield from [UnreadItem(f"an element of {name}", "it is not a JSON object")] * odd
     relations = [
         " → ".join(filter(None, (get_text(row, *names) for names in _RELATION)))
         for row in list_objects(found, "relations")
@@ -225,17 +227,19 @@ def _read_backup(path: str) -> Iterator[AnyItem]:
         found = chat_exports.list_files(path, _LINES)  # which has the zip open
         first = next(found, None)
         if first is None:
-            raise ValueError("no memories.jsonl.gz is in it")
+            raise ValueError("it contains no memories.jsonl.gz")
         with first[1]() as member:
             packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
             meter = UnpackMeter(len(packed), json_files.LARGEST)
             lines = MeteredStream(unpacked, meter).read()
     except (*export_format.DAMAGE, gzip.BadGzipFile) as error:
-        raise StoreError(f"{path} cannot be read: {error}", "it is damaged") from None
+        raise StoreError(
+            f"{path} cannot be read: {error}", "export it again: the file is damaged"
+        ) from None
     rows = [parse_object(line) for line in lines.split(b"\n") if line.strip()]
     yield from _make_texts(row for row in rows if row)
-    odd = UnreadItem("a line of memories.jsonl.gz", "it is no object of JSON")
+    odd = UnreadItem("a line of memories.jsonl.gz", "it is not a JSON object")
     yield from [odd] * sum(not row for row in rows)
 
 

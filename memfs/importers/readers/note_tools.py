@@ -163,7 +163,7 @@ def _read_basic_memory(path: str) -> Iterator[AnyItem]:
 def _make_note(project: str, note: _Note) -> AnyItem:
     kind = note.text("type").lower()
     if kind == CONVERSATION:
-        return OmittedItem(CONVERSATION, "transcripts in prose")
+        return OmittedItem(CONVERSATION, "written as prose, not as messages")
     if not (note.body.strip() or kind == BLOCK):
         return OmittedItem("note", "without a text")
     title = note.text("title") or os.path.basename(note.stem)
@@ -285,7 +285,7 @@ def _sniff_memory_folder(path: str) -> bool:
 
 def _make_file(note: _Note) -> AnyItem:
     if note.text("type") == CONVERSATION:
-        return OmittedItem(CONVERSATION, "transcripts in prose")
+        return OmittedItem(CONVERSATION, "written as prose, not as messages")
     if not (note.body.strip() or note.limit):
         return OmittedItem("file", "without a text")
     if any(key in note.meta for key in _PASSAGE_KEYS):

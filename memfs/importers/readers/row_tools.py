@@ -140,7 +140,7 @@ def _make_observation(row: Fields) -> AnyItem:
     facts = format_items(parse_list(row.get("facts")))
     body = join_sections(get_text(row, "subtitle"), get_text(row, "narrative", "text"), facts)
     if not body and not title:
-        return UnreadItem(ident, "it says nothing")
+        return UnreadItem(ident, "it has no text")
     files = [*parse_list(row.get("files_read")), *parse_list(row.get("files_modified"))]
     about = f"Files: {', '.join(dict.fromkeys(files))}" if files else ""
     text = join_sections(f"# {title}" if title else "", body, about)
@@ -157,7 +157,7 @@ def _make_summary(row: Fields) -> AnyItem:
     ]
     ident = f"summary {row.get('id')}"
     if not parts:
-        return UnreadItem(ident, "it says nothing")
+        return UnreadItem(ident, "it has no text")
     at, tags = get_time(row, *_DATES), ("session-summary",)
     project = get_text(row, *_OWNERS)
     return ToolText(ident, "summary", join_sections(*parts), at, tags, project=project)
@@ -207,9 +207,9 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
     for row in rows("observations"):
         title, content = get_text(row, "title"), get_text(row, "content")
         if row.get("deleted_at"):
-            yield OmittedItem("observation", "deleted there")
+            yield OmittedItem("observation", "deleted in that tool")
         elif not title and not content:
-            yield UnreadItem(f"observation {row.get('id')}", "it says nothing")
+            yield UnreadItem(f"observation {row.get('id')}", "it has no text")
         else:
             text = join_sections(f"# {title}" if title else "", content)
             at = get_time(row, "updated_at", "created_at")
@@ -270,9 +270,9 @@ def _make_mcp_memory(rows: _Rows) -> Iterator[AnyItem]:
         ident = get_text(row, "content_hash")[:16] or f"memory {row.get('id')}"
         text = text_of(row.get("content"))
         if row.get("deleted_at"):
-            yield OmittedItem("memory", "deleted there")
+            yield OmittedItem("memory", "deleted in that tool")
         elif not text.strip():
-            yield UnreadItem(ident, "it says nothing")
+            yield UnreadItem(ident, "it has no text")
         else:
             words = (word for each in parse_list(row.get("tags")) for word in each.split(","))
             tags = (get_text(row, "memory_type"), *words)
@@ -341,7 +341,7 @@ def _make_memory(row: Fields, relations: list[tuple[str, str]], project: str) ->
     ident = get_text(row, "id") or f"row of {get_text(row, 'created_at')}"
     text, importance = text_of(row.get("content")), row.get("importance")
     if not text.strip():
-        return UnreadItem(f"memory {ident}", "it says nothing")
+        return UnreadItem(f"memory {ident}", "it has no text")
     marks = ["contradicts"] if any(kind == "contradicts" for kind, _ in relations) else []
     text = join_sections(text, format_items([line for _, line in relations]))
     at, importance = get_time(row, "created_at"), importance if isinstance(importance, int) else 5

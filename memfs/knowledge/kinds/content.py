@@ -67,7 +67,8 @@ def _parse_message(each: object, session: str) -> Message:
     made = _parse_mapping(given, session) if isinstance(given, Mapping) else given
     if not isinstance(made, Message):
         raise UsageError(
-            f"{type(each).__name__} cannot be stored", "give a text, a message, or several"
+            f"a value of type {type(each).__name__} cannot be stored",
+            "give a text, a message, or a list of them",
         )
     text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
     return redact_names(made)._replace(text=redact(public(text)))
@@ -76,7 +77,7 @@ def _parse_message(each: object, session: str) -> Message:
 def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
-        raise UsageError("a message has no text", "its `content` has to be one")
+        raise UsageError("a message has no text", "give its text as `content`")
     sentiment = str(given.get("sentiment") or "").lower()
     if sentiment not in ("", *SENTIMENTS):
         raise UsageError(f"the sentiment is {sentiment!r}, expected {', '.join(SENTIMENTS)}")
@@ -125,7 +126,9 @@ def format_time(value: object) -> str:
         else:
             moment = datetime.fromisoformat(str(value) + _REST.get(len(str(value)), ""))
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"{value!r} is no time", "write it in ISO 8601") from error
+        raise UsageError(
+            f"{value!r} is not a time", "write it in ISO 8601: 2026-01-31T12:00"
+        ) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -70,7 +70,8 @@ class Facts(ListedKind[Fact]):
         names = [each for name in categories for each in _GROUPS.get(name, (name,))]
         known = ", ".join([*CATEGORIES, *_GROUPS])
         self.problems = tuple(
-            f"memory_blocks.{id}.config.categories has {name!r}, which is none (known are {known})"
+            f"memory_blocks.{id}.config.categories has {name!r}, "
+            f"which is not a category (known are {known})"
             for name in names
             if name not in CATEGORIES
         )
@@ -104,7 +105,8 @@ class Facts(ListedKind[Fact]):
         fact = self._load_facts().get(ident)
         text = "\n".join(m.text for m in contents.messages(content, "")).strip()
         if fact is None or not text:
-            raise NotFoundError(f"there is no fact {ident}, or no text", "memfs facts lists them")
+            what = f"no fact has the id {ident}" if text else "the new text of the fact is empty"
+            raise NotFoundError(what, "list the facts: memfs facts" if text else "")
         odd = body_edits.check_secret("keep", "a fact", text)
         if odd:
             raise RejectedError(odd.message, odd.hint)
@@ -122,7 +124,7 @@ class Facts(ListedKind[Fact]):
     def delete(self, ident: str) -> None:
         """Reject a fact: it is not stored again. Raises `NotFoundError`."""
         if fact_store.decide_fact(self.place, ident, REJECTED) is None:
-            raise NotFoundError(f"there is no fact {ident}", "memfs facts lists them")
+            raise NotFoundError(f"no fact has the id {ident}", "list the facts: memfs facts")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return the facts about the entities and the texts of a state, with a summary of them."""

@@ -50,7 +50,7 @@ class Graph(BaseKind[Flow]):
     }
     _WHY_FIXED = (
         "cannot change {}: past sessions do not change",
-        "say how it came out with memfs session outcome",
+        "record whether a session worked with memfs session outcome",
     )
 
     def __init__(
@@ -112,7 +112,9 @@ class Graph(BaseKind[Flow]):
         """Remove a turn from the graph; its messages stay in recall. Raises `NotFoundError`."""
         session, number = _parse_turn_id(ident)
         if not self._get(ident):
-            raise NotFoundError(f"there is no turn {ident}", "ids are flow/SESSION/NUMBER")
+            raise NotFoundError(
+                f"no turn has the id {ident}", "write the id as flow/SESSION/NUMBER"
+            )
         self._write_outcome(SessionOutcome(session, turn=number, gone=True))
 
     def relevant(self, state: State, query: Query) -> Relevant:
@@ -160,11 +162,17 @@ class Graph(BaseKind[Flow]):
         named = flows.sessions(session) if session else []
         if len(named) > 1:
             raise NotFoundError(
-                f"several sessions begin with {session}: {', '.join(named)} …", "name one of them"
+                f"several session ids start with {session}: {', '.join(named)} …",
+                "give the whole id of one session",
             )
         some = flows.session(named[0]) if named else []
         if not some or (turn and all(flow.number != turn for flow in some)):
-            raise NotFoundError(f"there is no session {session}", "memfs graph lists them")
+            what = (
+                f"session {session} has no turn {turn}"
+                if some
+                else f"no session has the id {session}"
+            )
+            raise NotFoundError(what, "list the sessions: memfs graph")
         self._write_outcome(SessionOutcome(named[0], bool(worked), why, turn))
 
     def _write_outcome(self, outcome: SessionOutcome) -> None:

@@ -190,5 +190,5 @@ def seconds(text: object) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e12:
-        raise UsageError(f"{text!r} is no duration", "for example 90d, 12h, or seconds")
+        raise UsageError(f"{text!r} is not a duration", "write 90d, 12h, or a number of seconds")
     return found

@@ -81,14 +81,16 @@ def _load_kind(
     options, capacity = read.get("config"), read.get("capacity")
     type = settings.get_type(each)
     if not isinstance(options, dict | None) or not isinstance(type, str):
-        raise UsageError(f"{where} names no kind", "it needs a `type`, and may have a `config`")
+        raise UsageError(
+            f"{where} does not name a memory kind", "give it a `type`, and a `config` if needed"
+        )
     options = dict(options or {})
     model = options.pop("embedding_model", None)
     usual = configured.get("embedding")
     if model is not None and model != usual:
         problems.append(
-            f"{where}.config.embedding_model: {model} is not used: there is one index, with one "
-            f"model, and `embedding` is {usual}"
+            f"{where}.config.embedding_model: {model} is not used: all memory is searched "
+            f"with one model, the setting `embedding`: {usual}"
         )
     asked = options.get("extraction_model")
     if (
@@ -100,11 +102,11 @@ def _load_kind(
         options["extraction_model"] = settings.CONFIGURED if is_same else settings.NONE
         if not is_same:
             problems.append(
-                f"{where}.config.extraction_model: {asked} is not used, rules find facts: name it "
-                "as `llm.model`, with its endpoint"
+                f"{where}.config.extraction_model: {asked} is not used, rules find facts: to use "
+                "a model, set `llm.model` and its endpoint"
             )
     if not isinstance(capacity, dict | None):
-        raise UsageError(f"{where}.capacity is no mapping")
+        raise UsageError(f"{where}.capacity is not a mapping")
     bounds = Capacity(**_read_options(f"{where}.capacity", capacity or {}, _BOUNDS))
     if type not in settings.KINDS:
         kind: Kind = _load_plugin(type)(place, name, bounds, options)
@@ -125,7 +127,7 @@ def _read_options(
     found = {name: form for name, form in forms.items() if name in given}
     for name, form in found.items():
         if not form.fits(given[name]):
-            raise UsageError(f"{where}.{name} is {given[name]!r}", f"it has to be {form.what}")
+            raise UsageError(f"{where}.{name} is {given[name]!r}", f"give {form.what}")
     unknown = sorted(given.keys() - forms.keys())
     if unknown:
         near = [get_close_matches(each, sorted(forms), 1) for each in unknown]
@@ -141,8 +143,9 @@ def _load_plugin(type: str) -> Make:
             found: Make = entry.load()
         except Exception as error:
             raise MemfsError(
-                f"the kind {type} cannot be loaded: {error}", "mend or remove its package"
+                f"the memory kind {type} cannot be loaded: {error}",
+                "fix or remove the package that it comes from",
             ) from error
         return found
     known = ", ".join([*settings.KINDS, *sorted(entry_points(group=GROUP).names)])
-    raise UsageError(f"there is no kind {type!r} of memory", f"known are {known}")
+    raise UsageError(f"there is no memory kind {type!r}", f"known are {known}")

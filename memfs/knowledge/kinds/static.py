@@ -56,7 +56,7 @@ class Static(ListedKind[StaticEntry]):
     _BY_RELEVANCE = True
     _WHY_FIXED = (
         "cannot change '{}': static entries do not change",
-        "store another one, or remove it: memfs static rm {}",
+        "store another entry, or remove this one: memfs static rm {}",
     )
 
     def __init__(
@@ -170,7 +170,7 @@ def put(
     if len(text) > archive.LONGEST:
         raise RejectedError(
             f"cannot store {len(text):,} characters, the limit is {archive.LONGEST:,}",
-            "store what is looked up, in several entries",
+            "store only what will be looked up, in several entries",
         )
     odd = (
         body_edits.check_text("store", key, text)
@@ -186,8 +186,8 @@ def put(
             static.write_entry(where, key, text, " ".join(category.lower().split()), clean)
         except static.TakenError as error:
             raise RejectedError(
-                f"there is an entry '{key}' already, and entries do not change",
-                f"store it under another key, or remove that one: memfs static rm {key}",
+                f"an entry with the key '{key}' exists already, and entries do not change",
+                f"use another key, or remove the existing entry: memfs static rm {key}",
             ) from error
     return get(place, key, tier)
 
@@ -198,7 +198,9 @@ def get(place: Place, key: str, tier: str = "") -> StoredEntry:
         entry = static.read(where, _normalise_key(key)) if tier in ("", name) else None
         if entry:
             return StoredEntry(name, entry)
-    raise NotFoundError(f"there is no entry '{key}'", "memfs static list shows them")
+    raise NotFoundError(
+        f"no static entry has the key '{key}'", "list the entries: memfs static list"
+    )
 
 
 def find(
@@ -230,5 +232,5 @@ def _normalise_key(key: str) -> str:
     name = labels.normalise(key)
     wrong = labels.problem(name)
     if wrong:
-        raise UsageError(f"{key!r} cannot be a key: {wrong}", "for example: style/python")
+        raise UsageError(f"{key!r} cannot be a key: {wrong}", "use a key such as style/python")
     return name

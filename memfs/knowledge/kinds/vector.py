@@ -66,8 +66,8 @@ class Vector(BaseKind[ChunkWindow]):
     ) -> None:
         if not 0 <= overlap < chunk_size:
             raise UsageError(
-                f"windows of {chunk_size} tokens cannot share {overlap}",
-                "chunk_size is greater than overlap",
+                f"overlap is {overlap} tokens, and chunk_size {chunk_size}",
+                "set overlap to 0 or more, and to less than chunk_size",
             )
         super().__init__(place, id, capacity, index)
         ttl = min(filter(None, (retention, self.capacity.ttl)), default=0.0)
@@ -135,7 +135,8 @@ class Vector(BaseKind[ChunkWindow]):
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             window = self._log.find(ident)
             if window is None or not text.strip():
-                raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
+                missing = f"'{self.id}' has no window {ident}"
+                raise NotFoundError(missing if text.strip() else "the new text is empty")
             size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
             meta = {**window.meta, "topics": intents.extract_topics([text]), "bytes": size}
             self._log.update(ident, ChunkWindow(replace(window.passage, text=text), meta))
@@ -144,7 +145,7 @@ class Vector(BaseKind[ChunkWindow]):
         """Remove a window, also an archived one. Raises `NotFoundError`."""
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             if not self._log.update(ident, None):
-                raise NotFoundError(f"there is no window {ident} in '{self.id}'")
+                raise NotFoundError(f"'{self.id}' has no window {ident}")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return items about the task and the recent topics, else similar conversations.

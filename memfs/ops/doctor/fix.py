@@ -37,7 +37,7 @@ def blocks_of(place: Place) -> Iterator[Finding]:
                 yield from _mend_block(place, tier, label, path)
         except (MemfsError, OSError) as error:
             if not isinstance(error, PermissionError | MemfsError):
-                yield fail(f"{path} cannot be mended: {error}")
+                yield fail(f"{path} cannot be repaired: {error}")
 
 
 def stores_of(place: Place) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
                 continue
             _, version = store_writer.adopt_current(tier, new, target)
             backup = _write_backup(store, label, text)
-            reason = f"{os.path.basename(path)} had the label of {os.path.basename(first)}"
+            reason = f"{os.path.basename(path)} had the same label as {os.path.basename(first)}"
             change = Change(tier, new, target, None, text, "create", version + 1, reason)
             store_writer.commit([change], _BY_DOCTOR)
             files.remove(path)
@@ -106,7 +106,7 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
 
 
 def _make_finding(what: str, backup: str, note: str) -> Finding:
-    hint = f"as it was: {backup}"
+    hint = f"the old file is saved in {backup}"
     return confirm(what, f"{hint} ({note})" if note else hint)
 
 
@@ -142,4 +142,4 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
                 if data is not None:
                     atomic.write_private(backup, files.encode(data))
                 files.remove(path)
-                yield confirm(f"{path}, left by a killed run, was put away", f"in {backup}")
+                yield confirm(f"{path}, left by an interrupted run, was moved", f"to {backup}")

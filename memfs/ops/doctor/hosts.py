@@ -51,15 +51,15 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             continue
         for path in filter(outside.leads_nowhere, settings.paths(host, home, place.top)):
             yield warn(
-                f"{path} is a link that leads to itself: {host.TITLE} cannot read it",
-                "remove it, or put a file in its place",
+                f"{path} is a link to itself: {host.TITLE} cannot read it",
+                "remove the link, or replace it with a file",
             )
         for path in plugged:
-            yield confirm(f"{host.TITLE} has the plugin, enabled in {path}")
+            yield confirm(f"{host.TITLE} has the memfs plugin, enabled in {path}")
         if wired and plugged:
             yield warn(
-                f"{host.TITLE} has the plugin and is wired: two servers of tools",
-                f"keep one: memfs uninstall {name} --{wired[0].scope}",
+                f"{host.TITLE} is wired by the plugin and by its settings: it has every tool twice",
+                f"remove the settings: memfs uninstall {name} --{wired[0].scope}",
             )
         if wired or plugged:
             yield from _check_trust(host, place)
@@ -67,11 +67,11 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         if len(wired) > 1:
             commands = (f"memfs uninstall {name} --{found.scope}" for found in wired)
             yield warn(
-                f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
-                f"keep one: {' or '.join(commands)}",
+                f"{host.TITLE} is wired {len(wired)} times: every prompt runs all of these hooks",
+                f"remove all but one: {' or '.join(commands)}",
             )
         if not (wired or plugged) and (name in here or name == first):
-            yield warn(f"{host.TITLE} is not wired", f"memfs install {name}")
+            yield warn(f"{host.TITLE} is not wired to memfs", f"run memfs install {name}")
     for name, line in own_memory.describe_memories(home, place.top, outside.read):
         yield confirm(f"{hosts.get(name).TITLE} {line}")
     for path in list_temp_settings(place, home):
@@ -94,28 +94,28 @@ def _check_programs(
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
-        where, hint = "gone", f"write it anew: memfs install {host.NAME}{flag}"
+        where, hint = "gone", f"update the settings: memfs install {host.NAME}{flag}"
         if word == commands.PROGRAM:
-            where, hint = "not on the PATH", f"put it there: pipx install {DISTRIBUTION}"
+            where, hint = "not on the PATH", f"install it: pipx install {DISTRIBUTION}"
         yield fail(f"{path}: the {what} {word}, which is {where}", hint)
     for path, text in {each.path: each.text for each in [*wired, *served]}.items():
         if ignored := settings.find_ignored(host, text, path):
-            yield fail(f"{path}: {ignored}", "take that out")
+            yield fail(f"{path}: {ignored}", "remove that part of the file")
         elif settings.is_switched_off(text, path):
             yield fail(
-                f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on",
-                'take "disableAllHooks" out, or uninstall memfs there',
+                f"{path}: {host.TITLE} runs no hooks, because disableAllHooks is on",
+                'remove "disableAllHooks" from the file, or uninstall memfs there',
             )
     for found in wired:
         if not any(path == found.path for path, _ in missing):
-            tools = "hooks and tools" if served else "hooks alone"
-            yield confirm(f"{host.TITLE} is wired in {found.path} ({tools})")
+            tools = "hooks and tools" if served else "hooks only"
+            yield confirm(f"{host.TITLE} is wired to memfs in {found.path} ({tools})")
 
 
 def _check_version(
     place: Place, host: Host, found: settings.WiredFile, home: str
 ) -> Iterator[Finding]:
-    hint = f"write them anew: memfs install {host.NAME} --{found.scope}"
+    hint = f"update the settings: memfs install {host.NAME} --{found.scope}"
     entries = dict(host.wiring(found.scope, home, place.top))[found.path]
     shipped = ShippedEntries.load(place, host.NAME, entries, tools=True, line=False, shared=False)
     parsed = settings.parse(found.text, found.path)
@@ -126,9 +126,9 @@ def _check_version(
         yield warn(f"{found.path}: the plugin is from another version of memfs", hint)
     if settings_merge.calls_tool(parsed):
         yield warn(
-            f"{found.path}: prompts call a tool of the MCP server; one that comes before "
-            "the server is connected is given nothing",
-            f"have them run a command: memfs install {host.NAME} --{found.scope}",
+            f"{found.path}: prompts call a tool of the MCP server; a prompt before that "
+            "server is connected gets no memory",
+            f"let prompts run a command instead: memfs install {host.NAME} --{found.scope}",
         )
 
 
@@ -144,7 +144,7 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
     if skipped := sum(not hook.runs for hook in found):
         yield fail(
             f"{host.TITLE} does not run {skipped} of the memfs hooks: they are not trusted yet",
-            f"memfs install {host.NAME} --trust, or /hooks in it",
+            f"run memfs install {host.NAME} --trust, or /hooks in {host.TITLE}",
         )
 
 
@@ -158,9 +158,9 @@ def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding
     if failed:
         event, error = failed[-1]
         yield warn(
-            f"{host.TITLE} records {format_count(len(failed), 'failed call')} of memfs's hooks in "
-            f"the last week; the last: {event}: {flatten_text(error)[:_LONGEST]}",
-            f"write the hooks anew: memfs install {host.NAME}; memfs doctor shows what they need",
+            f"{host.TITLE} recorded {format_count(len(failed), 'failed call')} of memfs hooks in "
+            f"the last week; the latest: {event}: {flatten_text(error)[:_LONGEST]}",
+            f"write the hooks again: memfs install {host.NAME}; then check: memfs doctor",
         )
 
 
@@ -169,13 +169,13 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
     text = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
     if found := sessions.last_run(place.home, host.NAME):
         event, at, spent = found
-        text += f"; last memfs hook in it: {event} at {format_time(at)}, {spent:,.0f} ms"
+        text += f"; last memfs hook: {event} at {format_time(at)}, {spent:,.0f} ms"
     else:
-        text += "; no memfs hook ran in it yet"
+        text += "; no memfs hook has run yet"
     lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
     about = (line for line in reversed(lines) if line.split(" ")[1:2] == [host.NAME])
     failed = next(about, "")
-    return confirm(text + (f"; the last that failed: {failed}" if failed else ""))
+    return confirm(text + (f"; last failed hook: {failed}" if failed else ""))
 
 
 def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
@@ -194,11 +194,17 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
     yield from _report_failed_hooks(host, transcripts)
     newest = max(map(_get_mtime, transcripts), default=0.0)
     if since and newest > since + _DAY:
-        what = "no hook ever ran" if last is None else f"no hook ran since {format_time(since)}"
-        text = (
-            f"{host.TITLE} is wired, but {what}; its last session here is of {format_time(newest)}"
+        what = (
+            "no memfs hook has run"
+            if last is None
+            else f"no memfs hook has run since {format_time(since)}"
         )
-        yield warn(text, "look whether it trusts this folder and runs hooks (most have /hooks)")
+        text = (
+            f"{host.TITLE} is wired, but {what}; its last session here was at {format_time(newest)}"
+        )
+        yield warn(
+            text, "check that it trusts this folder and runs hooks (most have a command /hooks)"
+        )
 
 
 def _get_mtime(path: str) -> float:
@@ -214,7 +220,8 @@ _NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
 def report_temp_file(path: str) -> Finding:
     """Return the finding of `memfs doctor` for a temporary file."""
     return warn(
-        f"{path} was left by a run that was killed", "memfs doctor --fix puts it into local/backup/"
+        f"{path} is a temporary file of an interrupted run",
+        "move it to local/backup/: memfs doctor --fix",
     )
 
 

@@ -22,13 +22,13 @@ from memfs.sync import githook, instruction_sections
 _WANTED = (HIDDEN, IGNORED, UNMATCHED)  # what somebody said is to be left out
 _MANY = 0.2  # share of files
 
-_BY_HAND = "mend it in an editor"
+_BY_HAND = "fix the file in an editor"
 _LEAST, _MOST = 1, 10  # importance
 _SHOWN = 5  # numbers of lines
 
-_FIXED = "memfs doctor --fix repairs it, and saves the old file"
-_COPY = "a conflicted copy that a sync tool left, and not used"
-_UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
+_FIXED = "run memfs doctor --fix, which repairs the file and saves the old one"
+_COPY = "a conflicted copy left by a sync tool; memfs does not use it"
+_UNREAD, _PERMISSIONS = "cannot be read", "check the permissions of the file and its folder"
 
 
 def check_blocks(place: Place) -> Iterator[Finding]:
@@ -44,23 +44,25 @@ def check_blocks(place: Place) -> Iterator[Finding]:
         other = paths.setdefault((block.tier, block.label), block.path)
         if other != block.path:
             yield fail(
-                f"{block.path} and {other} have one label",
-                f"memfs doctor --fix renames {os.path.basename(block.path)}; or do that yourself",
+                f"{block.path} and {other} have the same label",
+                f"rename {os.path.basename(block.path)}, or run memfs doctor --fix to do so",
             )
         wrong = labels.problem(block.label)
         if wrong:
-            yield fail(f"{block.path} cannot be addressed: {wrong}", "rename the file")
+            yield fail(f"the name of {block.path} cannot be a label: {wrong}", "rename the file")
         yield from _check_file(block)
         yield from _check_values(block)
         read.add(block.path)
     for path, what in _list_left_out(place, read):
         if what == _COPY:
-            yield fail(f"{path} is {what}", "take over what is missing, and delete it")
+            yield fail(
+                f"{path} is {what}", "copy what is missing into the block, then delete this file"
+            )
         elif what.startswith(_UNREAD):
             yield fail(f"{path}: {what}", _PERMISSIONS)
         else:
-            hint = "blocks are .md files of this repository, at most 3 levels deep, and no links"
-            yield warn(f"{path} is no block: {what}", hint)
+            hint = "use .md files of this repository, at most 3 levels deep, not links"
+            yield warn(f"{path} is not a block: {what}", hint)
     if read:
         yield confirm(f"{len(read)} blocks are readable")
 
@@ -68,8 +70,8 @@ def check_blocks(place: Place) -> Iterator[Finding]:
 def _check_file(block: Block) -> Iterator[Finding]:
     if block.size:
         yield fail(
-            f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
-            "only its beginning is shown; shorten it in an editor, or move it out of blocks/",
+            f"{block.path}: {block.size:,} bytes, the limit is {blocks.LARGEST:,}",
+            "shorten it in an editor, or move it out of blocks/; only its beginning is shown",
         )
         return
     if block.problem and not block.raw:
@@ -91,9 +93,9 @@ def _report_faults(path: str, raw: str, fixed: str) -> Iterator[Finding]:
 def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualify(block.tier, block.label)
     for key, value in (*block.odd_keys(), *_list_odd_dates(block.meta)):
-        yield warn(f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}")
+        yield warn(f"{name}: {key} is {value!r}, which is ignored", f"fix {block.path}")
     for problem in block.scope.problems:
-        yield warn(f"{name}: {problem}; it has no effect", f"mend {block.path}")
+        yield warn(f"{name}: {problem}; it has no effect", f"fix {block.path}")
     if block.chars > block.limit and not block.size:
         yield warn(
             f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
@@ -112,7 +114,7 @@ def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
             if each.path not in read:
                 deep = each.name.count("/") >= labels.MAX_DEPTH or blocks.SUFFIX + "/" in each.name
                 is_deep = each.path.endswith(blocks.SUFFIX) and deep
-                what = "a file too deep" if is_deep else "not named .md"
+                what = "too many folders deep" if is_deep else "not named .md"
                 if labels.is_conflicted_copy(os.path.basename(each.path)):
                     what = _COPY
                 found.append((each.path, what))
@@ -124,8 +126,10 @@ def check_passages(place: Place) -> Iterator[Finding]:
     for store in place.stores():
         for path, lines in facts.list_damage(store):
             named = ", ".join(map(str, lines[:_SHOWN])) + (" …" if len(lines) > _SHOWN else "")
-            what = f"{path}: not read as facts: line{'s' * (len(lines) > 1)} {named}"
-            yield fail(what, "mend them in an editor, or take them out")
+            what = (
+                f"lines {named} are not facts" if len(lines) > 1 else f"line {named} is not a fact"
+            )
+            yield fail(f"{path}: {what}", "fix or delete such lines in an editor")
         for path in archive.sources(store):
             try:
                 raw = files.read(path)
@@ -136,7 +140,7 @@ def check_passages(place: Place) -> Iterator[Finding]:
                 continue
             yield from _report_faults(path, raw, "")
             for key, value in _list_odd_values(raw):
-                yield warn(f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
+                yield warn(f"{path}: {key} is {value!r}, which is ignored", _BY_HAND)
 
 
 def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
@@ -179,24 +183,24 @@ def check_sections(place: Place) -> Iterator[Finding]:
         if outcome == "unchanged":
             yield confirm(f"{target.path} matches the blocks")
         else:
-            yield warn(f"{target.path} does not match the blocks", "memfs sync")
+            yield warn(f"{target.path} does not match the blocks", "run memfs sync")
     for problem in githook.find_problems(place):
-        yield warn(problem, "memfs sync --git-hook")
+        yield warn(problem, "run memfs sync --git-hook")
 
 
 def check_sources(place: Place) -> Iterator[Finding]:
     """Check each source. What is refused is told with the configuration (see `config_file`)."""
     for source in data_sources.list_sources(place):
-        name, hint = source.name, f"memfs source sync {source.name}"
+        name, hint = source.name, f"run memfs source sync {source.name}"
         for path in source.paths:
             if not os.path.lexists(path):
                 yield warn(
-                    f"the source {name} names {path}, which is not there",
-                    f"change sources.{name}.paths, or memfs source rm {name}",
+                    f"the source {name} names {path}, which does not exist",
+                    f"correct sources.{name}.paths, or run memfs source rm {name}",
                 )
         state = source_state.load_state(source)
         if state is None or not state.whole:
-            what = "is not indexed yet" if state is None else "is not indexed to its end"
+            what = "is not indexed yet" if state is None else "is only partly indexed"
             yield warn(f"the source {name} {what}", hint)
             continue
         left = {why: count for why, count in state.left.items() if why not in _WANTED}
@@ -204,7 +208,7 @@ def check_sources(place: Place) -> Iterator[Finding]:
         told = "; ".join(f"{why}: {number:,}" for why, number in left.items())
         if count > _MANY * (count + state.files):
             text = f"the source {name} leaves out {count:,} of {count + state.files:,} files"
-            yield warn(f"{text} ({told})", f"memfs source show {name}")
+            yield warn(f"{text} ({told})", f"see which files: memfs source show {name}")
         else:
             yield confirm(f"the source {name}: {state.files:,} files, {state.chunks:,} chunks")
 
@@ -213,11 +217,11 @@ def check_model(place: Place) -> Iterator[Finding]:
     """Check the configured model."""
     found = model_config.load_status(place)
     if found.problem:
-        yield warn(f"search goes by words alone: {found.problem}", found.hint)
+        yield warn(f"search uses words only, not meaning: {found.problem}", found.hint)
     elif found.off and found.bytes:
         yield confirm(
             f"embedding is off; {found.bytes:,} bytes of vectors are stored",
-            "memfs model use none removes them",
+            "remove the vectors: memfs model use none",
         )
     elif found.documents or found.off:
         yield confirm(f"embedding: {found.format_line()}")

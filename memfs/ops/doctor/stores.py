@@ -33,13 +33,13 @@ def check_stores(place: Place) -> Iterator[Finding]:
         yield confirm(f"{tier} store: {store.root}")
         if tier == labels.PROJECT and not store.trusted:
             yield warn(
-                "you have not trusted it: hooks do not use it",
-                "look at it, and decide: memfs trust",
+                "you have not trusted the project store: hooks do not use it",
+                "review the store, and decide: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield warn(
                 f"{store.main}/{name} was not made by memfs for you, and is not used",
-                f"if it is yours: memfs trust --local {name}; else it may be removed",
+                f"if the folder is yours, run memfs trust --local {name}; otherwise remove it",
             )
         for text in config_file.find_problems(store):
             yield warn(text)
@@ -51,7 +51,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
             more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
             yield warn(
                 f"{found[0]}{more} can be read by other users of this machine",
-                "memfs doctor --fix gives them the modes 0600 and 0700",
+                "make the files private (modes 0600 and 0700): memfs doctor --fix",
             )
 
 
@@ -74,18 +74,18 @@ def check_merging(place: Place) -> Iterator[Finding]:
     if git.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
         yield warn(
             "git does not merge blocks with memfs in this clone",
-            "memfs init registers it; .agent-memory/.gitattributes needs the line: "
+            "register the merge driver: memfs init; .agent-memory/.gitattributes needs the line: "
             "blocks/**/*.md merge=memfs",
         )
     elif not settings_merge.is_available(settings_merge.programs(driver)[0]):
         yield fail(
-            f"git merges blocks with {settings_merge.programs(driver)[0]}, which is gone",
-            "register it anew: memfs init",
+            f"git merges blocks with {settings_merge.programs(driver)[0]}, which no longer exists",
+            "register the merge driver again: memfs init",
         )
     elif " -m memfs" in driver and " -P " not in driver:
         yield fail(
-            "git's merge driver would run a folder named memfs of the repository instead of memfs",
-            "register it anew: memfs init",
+            "git's merge driver would run a folder named memfs in the repository instead of memfs",
+            "register the merge driver again: memfs init",
         )
 
 
@@ -95,8 +95,9 @@ def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
     for name in prompts.list_files(store):
         if name not in known:
             yield warn(
-                f"{store.root}/{prompts.FOLDER}/{name}: memfs reads no file of that name",
-                f"it reads guidance.md, agent.md, and guidance.HOST.md of {', '.join(hosts.NAMES)}",
+                f"{store.root}/{prompts.FOLDER}/{name}: memfs does not read a file with this name",
+                "use guidance.md, agent.md, or guidance.HOST.md, where HOST is one of "
+                f"{', '.join(hosts.NAMES)}",
             )
 
 
@@ -113,8 +114,8 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
         )
     if end < size:
         yield warn(
-            f"{store.journal}: an entry at the end is not whole",
-            "it was never acknowledged; the next edit removes it",
+            f"{store.journal}: the last entry is incomplete",
+            "nothing to do: its edit was not completed, and the next edit removes the entry",
         )
     yield confirm(f"{format_count(len(entries), 'edit')} in the journal")
 
@@ -127,7 +128,7 @@ def check_failed_calls(place: Place) -> Iterator[Finding]:
             shown = "; ".join(lines[-_LOG_LINES:])
             yield warn(
                 f"{path}: {len(lines)} hook calls failed",
-                f"last: {shown}; delete the file when it is seen to",
+                f"delete the file once the cause is fixed; last: {shown}",
             )
     yield confirm(f"Python {sys.version.split()[0]} at {sys.executable}")
 
@@ -155,7 +156,7 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
                     yield Finding(
                         "warning" if room else "error",
                         f"the disk of {folder} has {room / _MB:,.1f} MB left",
-                        "free some space: memfs refuses to write without it, and no file is "
+                        "free some space; until then memfs writes nothing, so that no file is "
                         "half-written",
                     )
 
@@ -165,10 +166,12 @@ def _check_rights(folder: str) -> Iterator[Finding]:
     if os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
         return
     if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
-        yield fail(f"{folder} cannot be written: its disk is read-only", "mount it for writing")
+        yield fail(
+            f"{folder} cannot be written: its disk is read-only", "mount the disk for writing"
+        )
     else:
         yield fail(
-            f"{folder} cannot be written by you", f"see its owner and rights: ls -ld {folder}"
+            f"you cannot write to {folder}", f"check its owner and permissions: ls -ld {folder}"
         )
 
 

@@ -71,8 +71,8 @@ def run(
         return edits
     if not found:
         raise StoreError(
-            f"{hosts.get(host).TITLE} has no settings of your own in a project",
-            "wire all your projects with --user, or this one for all who work on it with --project",
+            f"{hosts.get(host).TITLE} has no personal settings for one project",
+            "use --user to wire all your projects, or --project to wire this one for everyone",
         )
     moved = _list_moved(place, host, found[0][0], home, move=move)
     hooks = files.resolve_path(place, found[0][0])
@@ -105,18 +105,18 @@ def _check_memory(host: str, scope: str, memory: str) -> None:
         return
     if host != "claude":
         raise StoreError(
-            f"{hosts.get(host).TITLE} has no such switch in its settings that memfs sets",
-            "docs/own-memory.md says how to turn its memory off",
+            f"{hosts.get(host).TITLE} has no setting with which memfs could change its own memory",
+            "see how to turn its memory off: docs/own-memory.md",
         )
     if memory == "store" and scope != "local":
         raise StoreError(
-            "only settings of one project, which are not committed, can name a folder of it",
-            f"memfs install {host} --local --own-memory store",
+            "--own-memory store needs settings of one project that are not committed",
+            f"run memfs install {host} --local --own-memory store",
         )
     if scope == "project":
         raise StoreError(
-            "each person decides about an assistant's own memory",
-            f"memfs install {host} --local --own-memory {memory}",
+            "--own-memory cannot be set for everyone in a project",
+            f"set it for yourself: memfs install {host} --local --own-memory {memory}",
         )
 
 
@@ -128,13 +128,13 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     known = hosts.get(host)
     for other in list_wired(place, host, home):
         raise StoreError(
-            f"{known.TITLE} runs the memfs hooks already, from {other.path}",
-            f"once is enough; take those out first: memfs uninstall {host} --{other.scope}",
+            f"{known.TITLE} already runs the memfs hooks, from {other.path}",
+            f"remove those hooks first: memfs uninstall {host} --{other.scope}",
         )
     program = shutil.which(known.COMMAND)
     if not program or not known.PLUGIN_VERB:
-        what = "has no plugins of this kind" if program else "is not on the PATH"
-        raise StoreError(f"{known.TITLE} {what}", f"wire it by settings: memfs install {host}")
+        what = "cannot install the memfs plugin" if program else "is not on the PATH"
+        raise StoreError(f"{known.TITLE} {what}", f"wire it by its settings: memfs install {host}")
     market = os.path.dirname(resources.path(".claude-plugin"))
     replies = []
     for words in (("marketplace", "add", market), (known.PLUGIN_VERB, f"{hosts.PLUGIN}memfs")):
@@ -143,7 +143,7 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
         )
         output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
         if done.returncode:
-            raise StoreError(f"{known.TITLE} did not take the plugin: {make_plain(output)}")
+            raise StoreError(f"{known.TITLE} did not install the plugin: {make_plain(output)}")
         replies.append(output.rpartition("\n")[2])
     return replies
 
@@ -170,7 +170,7 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
     if scope != "user" and place.project is None:
         raise StoreError(
             f"there is no project store here to wire {hosts.get(host).TITLE} to",
-            "make one with memfs init, or wire all your projects with --user",
+            "create a store with memfs init, or wire all your projects with --user",
         )
     return hosts.get(host).wiring(scope, home, place.top)
 
@@ -213,7 +213,7 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
     for plugged in list_plugged(place, host, home):
         raise StoreError(
             f"{title} has the memfs plugin, enabled in {plugged}",
-            "once is enough; to wire it by settings, uninstall that first",
+            "uninstall the plugin first, to wire the assistant by its settings",
         )
     moved = []
     for found in list_wired(place, host, home):
@@ -221,8 +221,8 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
             continue
         if not move or found.scope == "user":  # other projects need that
             raise StoreError(
-                f"{title} runs the memfs hooks already, from {found.path}",
-                f"once is enough; to take those out: memfs uninstall {host} --{found.scope}",
+                f"{title} already runs the memfs hooks, from {found.path}",
+                f"remove those hooks first: memfs uninstall {host} --{found.scope}",
             )
         moved.append(found.scope)
     return moved
@@ -244,18 +244,17 @@ def _plan(
         if tracking and not shutil.which(commands.PROGRAM):
             refused, hint = git.find_refusal(os.path.dirname(path))
             if refused:
-                raise StoreError(f"whether {path} is in commits is not known: {refused}", hint)
+                raise StoreError(f"cannot tell whether git tracks {path}: {refused}", hint)
             own = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
             raise StoreError(
-                f"{path} is {tracking}: it names no Python of this machine, but the memfs on the "
-                "PATH, and there is none",
-                f"put it there (pipx install {DISTRIBUTION}), or wire yourself alone: "
+                f"{path} is {tracking}, so it must run memfs from the PATH, but memfs is not there",
+                f"install memfs (pipx install {DISTRIBUTION}), or wire only yourself: "
                 f"memfs install {host} {own}",
             )
         text = "" if remove else outside.read(path) or ""
         if ignored := settings.find_ignored(hosts.get(host), text, path):
             raise StoreError(
-                f"{path}: {ignored}", "take that out first; memfs does not rewrite what is yours"
+                f"{path}: {ignored}", "remove that part first; memfs does not change your own text"
             )
         new = load(place, host, names, shared=bool(tracking))
         edits.append(SettingsEdit.plan(place, host, path, new, remove=remove, tracking=tracking))

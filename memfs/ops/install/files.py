@@ -64,9 +64,8 @@ class ShippedEntries:
         """
         if shared and "store" in memory:
             raise StoreError(
-                f"git tracks the settings of {host} here, and they would name a folder of this "
-                "machine",
-                "take them out of git first (git rm --cached), or use --own-memory off",
+                f"git tracks the settings of {host} here; they would get a path of this machine",
+                "stop tracking them first (git rm --cached), or use --own-memory off",
             )
         hook = (host, "mcp") if tools else (host,)
         top = place.top
@@ -190,7 +189,7 @@ class SettingsEdit:
         if read_only and self.after != self.before:
             raise StoreError(
                 f"{self.path} cannot be written: {read_only[0]} is read-only",
-                "lift that first; what would change: --dry-run",
+                "make it writable first; see what would change: --dry-run",
             )
 
     def write(self, place: Place) -> None:
@@ -209,7 +208,7 @@ class SettingsEdit:
         with lock.hold_lock(place.home):
             if _read(self.path) != self.before:
                 raise StoreError(
-                    f"{self.path} was changed by another program meanwhile", "run it again"
+                    f"{self.path} was changed by another program meanwhile", "run the command again"
                 )
             if self.after is None:
                 _remove_file(self.path)
@@ -227,7 +226,7 @@ def resolve_path(place: Place, path: str) -> str:
     """
     if outside.leads_nowhere(path):
         raise StoreError(
-            f"{path} is a link that leads to itself", "remove it, or put a file in its place"
+            f"{path} is a link to itself", "remove the link, or replace it with a file"
         )
     if _is_in_project(place, path):
         return outside.real_path(path, place.top)
@@ -270,7 +269,10 @@ def _edit_json(
         return has, before
     after = jsonc_edit.set_value(before or "", merged)
     if settings.parse(after, path) != merged:
-        raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
+        raise StoreError(
+            f"memfs cannot edit {path} without damage",
+            "edit the file yourself; nothing was changed",
+        )
     return has, after
 
 
@@ -321,16 +323,16 @@ def _check_toml(path: str, text: str, after: str) -> None:
     try:
         settings.parse(after, path)
     except StoreError as error:
-        alone = "or wire the hooks alone: memfs install --no-mcp"
+        alone = "or wire only the hooks: memfs install --no-mcp"
         servers = settings.parse(text, path).get("mcp_servers")
         if isinstance(servers, dict) and settings_merge.SERVER not in servers:
             raise StoreError(
-                f"{path}: mcp_servers is written in one line, to which no table can be added",
-                f"write it as tables there first ([mcp_servers.NAME]), {alone}",
+                f"{path}: mcp_servers is written in one line, which memfs cannot extend",
+                f"write it as tables first ([mcp_servers.NAME]), {alone}",
             ) from error
         raise StoreError(
             f"{path} has another MCP server named {settings_merge.SERVER}",
-            f"rename it there first, {alone}",
+            f"rename that server first, {alone}",
         ) from error
 
 
@@ -342,7 +344,7 @@ def _replace_file(
     if remove:
         return has, None if has else before
     if before is not None and not has:
-        raise StoreError(f"{path} was not made by memfs", "rename it or remove it there first")
+        raise StoreError(f"{path} was not made by memfs", "rename or remove the file first")
     return has, entries.text
 
 

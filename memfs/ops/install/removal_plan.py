@@ -43,7 +43,7 @@ class RemovalPlan:
     def add(self, name: str, run: Callable[[], object], committed: bool, command: str) -> None:
         """Plan a step; what is committed stays, with the command that removes it."""
         if committed:
-            self.left.append(f"{name}: committed, so shared with the project; remove: {command}")
+            self.left.append(f"{name}: committed; to remove it for everyone: {command}")
         else:
             self.wiring.append(RemovalStep(name, run))
 
@@ -131,7 +131,7 @@ def _plan_store(store: Store, planned: RemovalPlan) -> None:
     name = store.root if names else store.local
     if store.main != store.root and names:
         name = f"{store.root}, {store.local}"
-    what = "your own memory of all projects" if store.private else "this project's memory"
+    what = "your own memory for all projects" if store.private else "this project's memory"
     planned.memory.append(RemovalStep(f"{name}: {what}", partial(_remove_store, store, paths)))
 
 

@@ -61,13 +61,14 @@ def open_administration(address: str) -> Iterator[Admin]:
 def add_member(admin: Admin, login: str, days: int) -> str:
     """Add a member, and return the first token. Raises `UsageError` for one that is there."""
     if not _LOGIN.fullmatch(login):
-        raise UsageError(f"{login!r} is no login", "use letters, digits and . _ @ -")
+        raise UsageError(f"{login!r} is not a valid login", "use letters, digits and . _ @ -")
     try:
         with admin.transaction():
             admin.execute("INSERT INTO member (login) VALUES (%s)", (login,))
     except errors.UniqueViolation:
         raise UsageError(
-            f"{login} is a member already", f"memfs team member token {login} gives another token"
+            f"{login} is already a member",
+            f"for another token, run memfs team member token {login}",
         ) from None
     _note(admin, f"add member {login}")
     return add_token(admin, login, days)
@@ -76,7 +77,7 @@ def add_member(admin: Admin, login: str, days: int) -> str:
 def add_token(admin: Admin, login: str, days: int, scopes: tuple[str, ...] = _MEMBER_SCOPES) -> str:
     """Return a new token of a member, valid for so many days. Raises `MemfsError`."""
     if not 1 <= days <= _MOST_DAYS:
-        raise UsageError(f"days is {days}, expected 1 to {_MOST_DAYS:,}")
+        raise UsageError(f"a token cannot be valid for {days} days, expected 1 to {_MOST_DAYS:,}")
     token = PREFIX + secrets.token_urlsafe(32)
     done = admin.execute(
         "INSERT INTO token (hash, member, scopes, expires_at)"
@@ -124,7 +125,9 @@ def add_project(
 ) -> None:
     """Add a project; `origins` are addresses of its repository, of which hashes are kept."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a project", "use one line of visible characters")
+        raise UsageError(
+            f"{name!r} is not a valid project name", "use one line of visible characters"
+        )
     try:
         with admin.transaction():
             admin.execute(
@@ -132,9 +135,9 @@ def add_project(
                 (name, sorted(filter(None, map(hash_origin, origins))), retention),
             )
     except errors.UniqueViolation:
-        raise UsageError(f"there is a project {name} already", "choose another name") from None
+        raise UsageError(f"a project {name} already exists", "choose another name") from None
     except errors.CheckViolation:
-        raise UsageError(f"retention is {retention} days, expected 1 or more") from None
+        raise UsageError(f"cannot keep messages for {retention} days, expected 1 or more") from None
     _note(admin, "add project", name)
 
 
@@ -207,7 +210,9 @@ def _find_project(admin: Admin, name: str) -> int:
 def _require_found(found: T | None, kind: str, name: str) -> T:
     """Return what was found. Raises `NotFoundError` for nothing."""
     if not found:
-        raise NotFoundError(f"there is no {kind} {name}", f"memfs team {kind} list shows them")
+        raise NotFoundError(
+            f"there is no {kind} {name}", f"list the {kind}s: memfs team {kind} list"
+        )
     return found
 
 
@@ -242,19 +247,21 @@ def set_up(address: str, team: str = "", *, renew: bool = False) -> SchemaState:
     """
     if team and not _TEAM.fullmatch(team):
         raise UsageError(
-            f"{team!r} is no name for a team", "use small letters, digits and _, from a letter on"
+            f"{team!r} is not a valid team name",
+            "use lowercase letters, digits and _; begin with a letter",
         )
     with database.connect(address) as admin, database.convert_errors():
         if admin.info.server_version < OLDEST:
+            version = admin.info.server_version // 10000
             raise MemfsError(
-                f"this is PostgreSQL {admin.info.server_version // 10000}, and memfs needs 15",
-                "use a newer server",
+                f"the database is PostgreSQL {version}; memfs needs 15 or newer",
+                "use a newer PostgreSQL server",
             )
         known = _find_team(admin)
         if not known and not team:
-            raise UsageError("the team has no name yet", "memfs team init --team NAME")
+            raise UsageError("a new database needs a team name", "run memfs team init --team NAME")
         if known and team not in ("", known):
-            raise UsageError(f"this database is that of the team {known}", "use another one")
+            raise UsageError(f"this database belongs to the team {known}", "use another database")
         team = known or team
         owner, service = (sql.Identifier(f"memfs_{team}_{role}") for role in ("owner", "service"))
         if not known:
@@ -289,7 +296,9 @@ def become_owner(admin: Admin) -> None:
         "SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
     ).fetchone()
     if not owner:
-        raise MemfsError("this database has no team yet", "memfs team init --team NAME makes one")
+        raise MemfsError(
+            "this database has no team yet", "run memfs team init --team NAME to create a team"
+        )
     admin.execute(sql.SQL("SET ROLE {}").format(sql.SQL(owner[0])))
     admin.execute("SELECT set_config('search_path', %s, false)", (_make_path(admin),))
     admin.execute("SELECT set_config('memfs.administration', 'on', false)")
@@ -344,7 +353,8 @@ def _migrate(admin: Admin, team: str) -> int:
     scripts = {int(name[:3]): name for name in os.listdir(_FOLDER) if name[:3].isdecimal()}
     if before > max(scripts):
         raise MemfsError(
-            f"the schema has version {before}, this memfs knows {max(scripts)}", "update memfs"
+            f"the database schema has version {before}; this memfs supports up to {max(scripts)}",
+            "update memfs",
         )
     for number, name in sorted(scripts.items()):
         if number > before:

@@ -186,11 +186,15 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
         except ClientDisconnect:
             response = Response(status_code=_GONE)  # for the log: nobody reads it
         except asyncio.CancelledError:  # it took too long for a server that is being stopped
-            stopped = ShutdownError("the server is being stopped", "try again in a moment")
+            stopped = ShutdownError("the server is shutting down", "try again in a moment")
             response = _refuse(stopped)
         except Exception as error:  # noqa: BLE001 - one request must not end the service
             failed = type(error).__name__
-            response = _refuse(MemfsError("the server failed", "its log says why"))
+            response = _refuse(
+                MemfsError(
+                    "the server failed", "ask the server's administrator: the log has the cause"
+                )
+            )
         seconds = time.perf_counter() - began
         service.metrics.note_request(endpoint.path, response.status_code, seconds)
         _log(endpoint, token, response.status_code, seconds, failed)
@@ -204,15 +208,17 @@ def _check_protocol(headers: Mapping[str, str]) -> None:
     if spoken != str(PROTOCOL):
         newer = spoken.isdecimal() and len(spoken) < 9 and int(spoken) > PROTOCOL
         raise OtherProtocolError(
-            f"this server speaks version {PROTOCOL} of the protocol (memfs {VERSION})",
-            "the server has to be updated" if newer else "update memfs",
+            f"this server uses version {PROTOCOL} of the protocol (memfs {VERSION})",
+            "ask the server's administrator to update the server" if newer else "update memfs",
         )
 
 
 def _read_token(headers: Mapping[str, str]) -> str:
     kind, _, token = headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > _LONGEST_TOKEN:
-        raise TokenError("a token is needed", f"Authorization: Bearer {PREFIX}…")
+        raise TokenError(
+            "the request has no token", f"send the header Authorization: Bearer {PREFIX}…"
+        )
     return token
 
 
@@ -222,7 +228,7 @@ async def _read_body(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > LARGEST:
-            raise TooLargeError(f"the body has more than {LARGEST:,} bytes")
+            raise TooLargeError(f"the request body has more than {LARGEST:,} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -232,9 +238,13 @@ def _decode_body(data: bytes, takes: type) -> object:
     try:
         return msgspec.json.decode(data, type=takes)
     except msgspec.ValidationError as error:
-        raise UsageError(f"the body does not fit: {error}", "/openapi.json has the forms") from None
+        raise UsageError(
+            f"the request body is not valid: {error}", "see /openapi.json for the format"
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UsageError("the body is not JSON", "/openapi.json has the forms") from None
+        raise UsageError(
+            "the request body is not JSON", "see /openapi.json for the format"
+        ) from None
 
 
 def _refuse(error: MemfsError) -> Response:
@@ -306,9 +316,9 @@ class ServiceMetrics:
         own = self.registry = CollectorRegistry()
         name, about = "memfs_team_requests", "Requests"
         self._requests = Counter(name, about, ["path", "status"], registry=own)
-        name, about = "memfs_team_seconds", "Seconds a request took"
+        name, about = "memfs_team_seconds", "Duration of requests in seconds"
         self._seconds = Histogram(name, about, ["path"], buckets=_SECONDS, registry=own)
-        name, about = "memfs_team_messages", "Messages that were pushed"
+        name, about = "memfs_team_messages", "Messages that members pushed"
         self.messages = Counter(name, about, ["outcome"], registry=own)
 
     def note_request(self, path: str, status: int, seconds: float) -> None:
@@ -339,4 +349,4 @@ class RateLimit:
             left = min(full, left + (now - then) * self._rate)
             self._buckets[token] = (left - cost if left >= 1 else left), now
         if left < 1:
-            raise BusyError("you ask too often", "try again in a second")
+            raise BusyError("too many requests", "try again in a second")

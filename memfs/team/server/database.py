@@ -22,14 +22,14 @@ REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.Unde
 _AWAY = ("08", "40", "53", "57")  # classes: connections, conflicts, resources, intervention
 _CONFLICTS = (errors.DeadlockDetected, errors.SerializationFailure)
 _TRIES = 3  # of a transaction that is in conflict with others
-_RUNS_INIT = "whoever runs the server brings it up to date: memfs team init"
+_RUNS_INIT = "ask the server's administrator to update the database: memfs team init"
 _UNPREPARED = {  # by PostgreSQL's codes
-    "3F000": ("this database has no team yet", "memfs team init --team NAME makes one"),
-    "42883": ("the database is of another version of memfs", _RUNS_INIT),
-    "42P01": ("the database is of another version of memfs", _RUNS_INIT),
+    "3F000": ("this database has no team yet", "run memfs team init --team NAME to create a team"),
+    "42883": ("the database was set up by another version of memfs", _RUNS_INIT),
+    "42P01": ("the database was set up by another version of memfs", _RUNS_INIT),
     "42501": (
-        "this login of the database may not do that",
-        "serve with the address that memfs team init printed; init wants one that may make roles",
+        "this database login lacks the necessary permissions",
+        "use the address that memfs team init printed; run init with a login that can create roles",
     ),
 }
 
@@ -140,8 +140,8 @@ def _check_address(address: str) -> None:
         conninfo_to_dict(address)
     except ProgrammingError:
         raise UsageError(
-            "that is no address of a PostgreSQL database",
-            "postgresql://NAME@HOST/DATABASE, or what memfs team init printed",
+            "the address given is not a PostgreSQL address",
+            "use postgresql://NAME@HOST/DATABASE, or the address that memfs team init printed",
         ) from None
 
 
@@ -156,9 +156,9 @@ def convert_errors() -> Iterator[None]:
         code = error.sqlstate or ""
         told = error.diag.message_primary or str(error).strip().partition("\n")[0]
         if code == "MF401":
-            raise TokenError(told, "ask who runs the team's server for a new one") from error
+            raise TokenError(told, "ask the server's administrator for a new token") from error
         if code == "MF403":
-            hint = error.diag.message_hint or "memfs team status shows what you have access to"
+            hint = error.diag.message_hint or "run memfs team status to see your access"
             raise NoAccessError(told, hint) from error
         if code in _UNPREPARED:
             raise UnpreparedError(*_UNPREPARED[code]) from error

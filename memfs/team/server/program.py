@@ -187,7 +187,7 @@ class TeamServer:
 def _check_certificate(certificate: str, key: str) -> None:
     """Raise `UsageError` unless TLS can be spoken with these, or neither is given."""
     if key and not certificate:
-        raise UsageError(f"a key without its certificate: {key}", "--certificate FILE")
+        raise UsageError(f"the key {key} was given without a certificate", "add --certificate FILE")
     if not certificate:
         return
     for path in (certificate, key) if key else (certificate,):
@@ -206,13 +206,13 @@ def _check_certificate(certificate: str, key: str) -> None:
             ) from None
         named = f"{certificate} and {key}" if key else certificate
         raise UsageError(
-            f"cannot speak TLS with {named}",
-            "PEM files with the certificate, those above it, and its key are needed",
+            f"cannot use TLS with {named}",
+            "give PEM files with the certificate, its chain and its key",
         ) from None
 
 
 def _refuse_passphrase() -> str:
     raise UsageError(
-        "the key has a passphrase, and the server cannot ask for it",
-        "openssl pkey -in KEY -out FILE writes it without; only the service may read that",
+        "the key has a passphrase, which the server cannot ask for",
+        "remove the passphrase: openssl pkey -in KEY -out FILE; let only the service read FILE",
     )

@@ -143,9 +143,9 @@ def recall(ledger: Ledger, request: protocol.RecallRequest) -> protocol.RecallRe
 def _check(ledger: Ledger, projects: Sequence[int], query: str) -> dict[int, str]:
     """Return the names of the projects that are searched."""
     if not query.strip():
-        raise UsageError("the query is empty", "say what to look for")
+        raise UsageError("the query is empty", "enter a text to search for")
     if len(query) > _LONGEST:
-        raise UsageError(f"the query has {len(query):,} characters, at most {_LONGEST:,} are taken")
+        raise UsageError(f"the query has {len(query):,} characters, the limit is {_LONGEST:,}")
     return dict(ledger.call(lambda number, name: (number, name), "check_search", [*projects]))
 
 
@@ -153,7 +153,7 @@ def _parse_time(seconds: int | None) -> datetime | None:
     if seconds is None:
         return None
     if abs(seconds) > _LATEST:
-        raise UsageError("a time is out of range")
+        raise UsageError("since or until is out of range")
     return datetime.fromtimestamp(max(0, seconds), UTC)
 
 

@@ -88,7 +88,7 @@ def _save_passage(visit: Visit) -> Response:
         )
     except MemfsError as error:
         return _render_passage(visit, found, explain(error), given)
-    visit.say("there is no change" if done.duplicate else "the passage is saved")
+    visit.say("nothing was changed" if done.duplicate else "the passage is saved")
     visit.say(done.note, "refused")
     return visit.redirect(f"archive/{found.passage.id}")
 
@@ -110,7 +110,9 @@ def _add_passage(visit: Visit) -> Response:
         tags=tuple(filter(None, map(str.strip, form.get("tags", "").split(",")))),
         origin=make_origin(),
     )
-    visit.say("it is in the archive already" if done.duplicate else "the passage is stored")
+    visit.say(
+        "the passage is in the archive already" if done.duplicate else "the passage is stored"
+    )
     visit.say(done.note, "refused")
     return visit.redirect(f"archive/{done.id}")
 

@@ -11,8 +11,12 @@ from memfs.ops.show import ShownBlock
 from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _TIERS = (
-    (labels.PROJECT, "This project", "committed with it, and reviewed in its pull requests"),
-    (labels.USER, "Yours", "in every project on this machine, and in none of them"),
+    (
+        labels.PROJECT,
+        "This project",
+        "committed with the project, and reviewed in its pull requests",
+    ),
+    (labels.USER, "Yours", "used in every project on this machine, and stored outside of them"),
     (labels.SESSION, "Sessions", "the scratch blocks of running sessions"),
 )
 _ENTRIES = 50  # of a history, on a page
@@ -63,7 +67,7 @@ def _save_block(visit: Visit) -> Response:
         diff = changes.format_diff(
             f"{shown.block.value}\n", f"{text.rstrip()}\n", f"{label} now", f"{label} then"
         )
-        refusal = "" if diff else "there is no change"
+        refusal = "" if diff else "nothing was changed"
         return _render_form(visit, shown, text, refusal=refusal, diff=diff, reason=reason)
     if refusal := _apply(visit, Rethink(label, text), reason, expected):
         return _render_form(visit, shown, text, refusal=refusal, status=400)
@@ -127,7 +131,7 @@ def _show_history(visit: Visit) -> Response:
     label = visit.path["label"]
     found = history.log(place, label, _ENTRIES)
     if not found:
-        raise NotFoundError(f"there is no block '{label}'", "the list has those that there are")
+        raise NotFoundError(f"there is no block '{label}'", "see the list of blocks")
     entries = [
         (entry, changes.of_blocks(entry.before, entry.after, "before", "after")) for entry in found
     ]
@@ -146,14 +150,14 @@ def _show_blame(visit: Visit) -> Response:
 def _undo_edit(visit: Visit) -> Response:
     label = visit.path["label"]
     done = undo.undo_edit(visit.place, label, make_origin())
-    visit.say(f"{label}: {done.undone.op}, version {done.undone.version}, is taken back")
+    visit.say(f"{label}: undid {done.undone.op}, version {done.undone.version}")
     return visit.redirect(f"blocks/{label}/history")
 
 
 def _restore_version(visit: Visit) -> Response:
     label, version = visit.path["label"], visit.form.get("version", "")
     done = undo.restore_version(visit.place, label, version, make_origin())
-    what = f"{label} is as it was at {version}" if done.entries else f"{label} is like that already"
+    what = f"restored {label} to {version}" if done.entries else f"{label} is the same as {version}"
     visit.say(what)
     return visit.redirect(f"blocks/{label}/history")
 
@@ -164,7 +168,7 @@ def _apply(visit: Visit, change: Edit, reason: str = "", expected: int | None = 
     if isinstance(outcome, Rejected):
         return explain(outcome)
     if isinstance(outcome, edit.Unchanged):
-        visit.say("there is no change")
+        visit.say("nothing was changed")
     else:
         last = outcome.entries[-1]
         visit.say(f"{last.label}: version {last.version} is saved")

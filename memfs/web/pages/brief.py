@@ -29,7 +29,7 @@ def _show_brief(visit: Visit) -> Response:
 def _list_prompts(visit: Visit) -> Response:
     found = recent_prompts.run(visit.place, _PROMPTS)
     dismissed = recent_prompts.list_dismissed(visit.place)
-    title = "What prompts are given"
+    title = "What memory adds to prompts"
     return visit.render("prompts.html", "prompts", title, prompts=found, dismissed=dismissed)
 
 
@@ -37,10 +37,10 @@ def _decide_item(visit: Visit) -> Response:
     ident = visit.path["ident"]
     if visit.form.get("to") == "right":
         recent_prompts.restore(visit.place, ident)
-        visit.say("similar prompts bring it again")
+        visit.say("similar prompts can recall this text again")
     else:
         item = recent_prompts.dismiss(visit.place, ident)
-        visit.say(f"dismissed for such prompts: {item.source}")
+        visit.say(f"dismissed for similar prompts: {item.source}")
     return visit.redirect("prompts")
 
 

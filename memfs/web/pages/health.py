@@ -36,7 +36,7 @@ def _switch_service(visit: Visit) -> Response:
         visit.say("the service has stopped")
     else:
         service.start()
-        visit.say("the service runs")
+        visit.say("the service is running")
     return visit.redirect("health")
 
 

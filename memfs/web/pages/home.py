@@ -98,7 +98,7 @@ def _decide_items(visit: Visit) -> Response:
     done: list[ReviewItem] = []
     for ident in picked if what in _DONE else ():
         if ident not in known:
-            visit.say("this is already decided, or no longer true", "refused")
+            visit.say("this item is already decided, or no longer applies", "refused")
             continue
         try:
             named = _decide(visit, known[ident], accept=what == "accept")

@@ -214,7 +214,9 @@ def _show_flow(visit: Visit) -> Response:
         drawing = graph.draw_graph(visit.place, session.id)
     except NotFoundError:
         drawing = None
-    return visit.render("flow.html", "sessions", "How it went", session=session, drawing=drawing)
+    return visit.render(
+        "flow.html", "sessions", "How the session went", session=session, drawing=drawing
+    )
 
 
 def _set_outcome(visit: Visit) -> Response:

@@ -29,7 +29,7 @@ def _add_source(visit: Visit) -> Response:
             f"the paths cannot be read: {error}", "close each quotation mark"
         ) from None
     if not paths:
-        raise UsageError("which folders or files?", "for example: docs ~/notes")
+        raise UsageError("no folder or file is given", "write paths, for example: docs ~/notes")
     user = form.get("tier") == "user"
     done = source.add(
         visit.place, form.get("name", ""), paths, make_origin(), _ignore,

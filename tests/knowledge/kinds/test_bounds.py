@@ -130,7 +130,7 @@ def test_nothing_of_a_store_that_nobody_trusts_is_put_before_a_model(place: Plac
 
 
 def test_a_pattern_that_is_none_is_named(place: Place) -> None:
-    with pytest.raises(MemfsError, match="is no regular expression"):
+    with pytest.raises(MemfsError, match="is not a regular expression"):
         Facts(place).retrieve(Query(pattern="("))
 
 
@@ -202,7 +202,7 @@ def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(
     assert why == {"s1": "it came back", "s10": "the user thanked"}
     say(place, "other-a", *FIXED)
     say(place, "other-b", *FIXED)
-    with pytest.raises(NotFoundError, match="several sessions begin with other"):
+    with pytest.raises(NotFoundError, match="several session ids start with other"):
         kind.outcome("other", worked=True)
     kind.delete("flow/other-a/1")
     assert [flow.number for flow in kind.flows().session("other-a")] == [2]

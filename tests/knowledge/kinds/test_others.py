@@ -231,5 +231,5 @@ def test_durations(text: object, found: float) -> None:
 
 @pytest.mark.parametrize("text", ["soon", "-1d", "1e20", "d"])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(MemfsError, match="is no duration"):
+    with pytest.raises(MemfsError, match="is not a duration"):
         seconds(text)

@@ -223,7 +223,7 @@ def test_what_cannot_be_stored(place: Place, given_: object) -> None:
 
 
 def test_windows_have_to_be_longer_than_what_they_share(place: Place) -> None:
-    with pytest.raises(MemfsError, match="cannot share 50"):
+    with pytest.raises(MemfsError, match="overlap is 50 tokens"):
         Vector(place, chunk_size=50, overlap=50)
 
 

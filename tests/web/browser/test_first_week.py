@@ -33,7 +33,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     expect(page.get_by_role("status").first).to_contain_text("is saved")
     page.get_by_role("link", name="History").click()
     page.get_by_role("button", name="Undo the last edit").click()
-    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    expect(page.get_by_role("status").first).to_contain_text(": undid ")
     assert "short" in show.run(week, "persona").block.value
 
     page.get_by_label("Search everything").fill("gateway lock")
@@ -56,7 +56,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
 
     assert week.project
     visit.go("health/trust")
-    page.get_by_role("button", name="Stop trusting it").click()
+    page.get_by_role("button", name="Stop trusting this store").click()
     assert not store_paths.is_trusted(week.project)
     expect(page.get_by_role("main")).to_contain_text("memfs trust")
     assert page.get_by_role("main").get_by_role("button").count() == 0
@@ -135,7 +135,7 @@ def test_another_port_is_sent_no_cookie_and_leads_nowhere(visitor: Visitor) -> N
             for path in ("", "blocks", "open", f"shop?{visit.base}/blocks"):
                 page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
             page.get_by_role("button", name="Go").click()
-            page.get_by_text("another page sent this request").wait_for()
+            page.get_by_text("this request was sent by another page").wait_for()
         finally:
             other.shutdown()
             thread.join()
@@ -183,7 +183,7 @@ def test_the_palette_is_used_by_keys_alone(visitor: Visitor, week: Place) -> Non
     page.keyboard.type("undo")
     expect(palette.get_by_role("listitem")).to_have_count(2)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    expect(page.get_by_role("status").first).to_contain_text(": undid ")
     assert "世界" not in show.run(week, "persona").block.value
     assert not visit.complaints
 
@@ -208,7 +208,7 @@ def test_what_people_come_for_takes_three_clicks(
 
     page.get_by_role("link", name="Overview").click()  # undo the last edit
     page.get_by_role("button", name="Undo the last edit").first.click()
-    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    expect(page.get_by_role("status").first).to_contain_text(": undid ")
     values = show.run(week, "system_rules").block.value
     assert sum(text in values for text in texts) == 2
 
