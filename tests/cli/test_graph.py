@@ -37,7 +37,7 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
         "topic retry\n  \u2713 2026-05-01 09:00 UTC  session one 1"
     )
     drawn = tmp_path / "flow.svg"
-    assert "2 turns drawn into" in memfs("graph", "one", "--svg", str(drawn)).err
+    assert "wrote 2 turns of session one" in memfs("graph", "one", "--svg", str(drawn)).err
     assert drawn.read_text().startswith("<svg ")
     nothing = memfs("graph", "zwei")
     assert nothing.code == 1
@@ -53,8 +53,7 @@ def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -
         memfs("graph", "--path", "message:1", "--depth", "1").out == "message:1 follows message:2\n"
     )
     assert (
-        memfs("graph", "--path", "topic:none").err
-        == "topic:none is followed by nothing in the graph\n"
+        memfs("graph", "--path", "topic:none").err == "no turns follow 'topic:none' in the graph\n"
     )
 
 

@@ -219,7 +219,7 @@ def test_what_was_typed_is_kept_if_it_is_refused(memfs: Run, editor: Editor) -> 
     editor('head -c 6000 /dev/zero | tr "\\0" x > "$1"')
     refused = memfs("edit", "human")
     assert refused.code == 1
-    kept = Path(refused.err.strip().rpartition("your text is saved in ")[2])
+    kept = Path(refused.err.strip().rpartition("recover your text from ")[2])
     assert kept.read_text() == "x" * 6000
     kept.unlink()
 
@@ -233,7 +233,7 @@ def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
     assert refused.code == 1
     assert "it is at version 2, not 1" in refused.err
     assert memfs("show", "human").out == "somebody else\n"
-    Path(refused.err.strip().rpartition("your text is saved in ")[2]).unlink()
+    Path(refused.err.strip().rpartition("recover your text from ")[2]).unlink()
 
 
 def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, editor: Editor) -> None:
@@ -241,7 +241,7 @@ def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, edito
     path = Path(place.project.root, "blocks/odd.md")
     path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
     editor(":")
-    assert memfs("edit", "odd").err == "✓ odd is unchanged\n"
+    assert memfs("edit", "odd").err == "✓ 'odd' is unchanged\n"
     assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
 
 

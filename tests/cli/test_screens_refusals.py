@@ -47,11 +47,11 @@ def test_refusals(memfs: Run) -> None:
 )
 def test_a_name_that_is_mistyped_is_guessed(memfs: Run, words: str, meant: str) -> None:
     done = memfs(*words.split())
-    assert (done.code, f"\nhint: did you mean {meant}? memfs " in done.err) == (2, True)
+    assert (done.code, f"\nhint: did you mean '{meant}'? run memfs " in done.err) == (2, True)
 
 
 def test_a_label_that_is_not_as_it_was_typed_is_told(memfs: Run) -> None:
-    told = "! the label is a_b: labels have lower-case letters, and _ for a space\n"
+    told = "! the label was changed to 'a_b': labels use lower case, and _ for a space\n"
     assert memfs("create", "A b", "x").err.startswith(told)
     assert memfs("rename", "a_b", "a_c").err.count("!") == 0
     assert memfs("rename", "a_c", "user:a b").err.startswith(told)
@@ -84,7 +84,7 @@ def test_the_command_named_for_a_line_that_says_otherwise(
 ) -> None:
     memfs("create", "user:persona", before)
     told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
-    command = told.rstrip("\n").rpartition("the line is outdated: memfs ")[2]
+    command = told.rstrip("\n").rpartition("the line is outdated, run: memfs ")[2]
     split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
     done = memfs(*split.decode().split("\0")[:-1])
     assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
@@ -114,18 +114,21 @@ def test_usage_errors(memfs: Run) -> None:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ('[{"op": "shout"}]', "edit 1: op is 'shout', expected append, replace, remove"),
+        ('[{"op": "shout"}]', "edit 1 has op 'shout', not one of append, replace, remove"),
         (
             '[{"op": "append", "label": "human", "txt": "x"}]',
-            "append does not take 'txt', only label, text",
+            "edit 1 (append) does not take 'txt', only label, text",
         ),
-        ('[{"op": "append", "label": "human", "text": 5}]', "text is 5, expected a text"),
+        (
+            '[{"op": "append", "label": "human", "text": 5}]',
+            "'text' in edit 1 is 5, expected a string",
+        ),
         (
             '[{"op": "insert", "label": "human", "line": "1", "text": "x"}]',
             "expected a whole number",
         ),
-        ('[{"op": "append", "label": "human"}]', "append needs 'text'"),
-        ("[]", "a JSON list of edits was expected"),
+        ('[{"op": "append", "label": "human"}]', "edit 1 (append) needs 'text'"),
+        ("[]", "expected a JSON list of edits"),
         ("[3]", "edit 1 is not a JSON object"),
         ("{", "invalid JSON"),
     ],

@@ -57,5 +57,5 @@ def test_commits_are_counted(memfs: Run, docs: Path) -> None:
     subprocess.run(words, check=True)
     lines = [line for line in memfs("status").out.splitlines() if line.startswith("history")]
     assert lines == ["history        0 commits; out of date: the next search reads the changes"]
-    assert "1 commit of this project" in memfs("ingest").err
+    assert "1 commit from this project" in memfs("ingest").err
     assert "history        1 commit\n" in memfs("status").out
