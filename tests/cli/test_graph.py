@@ -67,7 +67,7 @@ def test_outcomes(memfs: Run, place: Place) -> None:
     say(place, "one", *FIXED)
     assert (
         memfs("session", "outcome", "one", "failed", "--why", "it came back").err
-        == "\u2713 failed: session one\n"
+        == "\u2713 rated session one: failed\n"
     )
     assert "it came back" in memfs("graph", "one").out
     done = memfs("session", "outcome", "on", "worked", "--turn", "1")
