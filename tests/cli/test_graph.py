@@ -66,11 +66,11 @@ def test_outcomes(memfs: Run, place: Place) -> None:
     say(place, "one", *FIXED)
     assert (
         memfs("session", "outcome", "one", "failed", "--why", "it came back").err
-        == "\u2713 failed: session one\n"
+        == "\u2713 rated session one: failed\n"
     )
     assert "it came back" in memfs("graph", "one").out
     done = memfs("session", "outcome", "on", "worked", "--turn", "1")
-    assert (done.code, done.err) == (0, "\u2713 worked: session on, turn 1\n")
+    assert (done.code, done.err) == (0, "\u2713 rated session on, turn 1: worked\n")
     assert memfs("session", "outcome", "one", "maybe").code == 2
     missing = memfs("session", "outcome", "none", "worked")
     assert (missing.code, missing.err.splitlines()[0]) == (1, "error: no session has the id none")

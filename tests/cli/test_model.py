@@ -40,7 +40,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", str(mine)) == (
         0,
         "",
-        f"✓ embedding: {mine} in {path}; all documents are indexed with it\n",
+        f"✓ embedding model: {mine}, set in {path}; all documents are indexed with this model\n",
     )
     assert memfs("model").out.splitlines()[:3] == [
         f"model      {mine} ({path})",
@@ -50,7 +50,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", "none") == (
         0,
         "",
-        f"✓ embedding: none in {path}; the old vectors are removed\n",
+        f"✓ embedding model: none, set in {path}; the old vectors were removed\n",
     )
     assert memfs("model").out == f"model      none ({path})\n"
     assert memfs("search", "oven").code == 0
@@ -101,7 +101,7 @@ def test_how_far_a_new_one_is(
     shown = memfs("model").out.splitlines()
     assert shown[4].startswith(f"index      0 % of 4 texts indexed ({mine}), ")
     assert shown[5] == (
-        f"meanwhile  {model_files.BUNDLED} is used for searches; memfs ingest makes the missing vectors"
+        f"meanwhile  searches use {model_files.BUNDLED}; to make the missing vectors, run memfs ingest"
     )
     assert f"embedding      0 % of 4 texts indexed ({mine})" in memfs("status").out.splitlines()
     assert memfs("ingest").code == 0

@@ -64,7 +64,7 @@ def test_status_says_so(source: str, memfs: Run) -> None:
     assert json.loads(memfs("status", "--json").out)["off"] == source
     screen = memfs("status").out
     assert screen.startswith("turned off")
-    assert "says enabled: false" in " ".join(screen.split())
+    assert "(enabled: false)" in " ".join(screen.split())
 
 
 def test_no_service_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

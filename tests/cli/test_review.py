@@ -51,7 +51,7 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     why = "you stated it; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review accept ID..., dismiss ID..., or show ID" in done.err
+    assert "to decide: memfs review accept ID..., dismiss ID..., or show ID" in done.err
     assert RULE in memfs("review", "show", ident).out
 
 
@@ -158,7 +158,7 @@ def test_what_is_wrong_in_blocks_waits_until_it_is_mended_or_dismissed(
     assert memfs("review", "dismiss", ids["full"], ids["copy"]).code == 0
     left = json.loads(memfs("review", "list", "--json").out)["items"]
     assert {each["kind"] for each in left} == {"rule", "contradiction"}
-    assert "to decide      2 rules, 1 contradiction: memfs review" in memfs("status").out
+    assert "to decide      2 rules, 1 contradiction; run memfs review" in memfs("status").out
 
 
 def test_a_file_that_moved_is_mended(place: Place, repo: Path, memfs: Run) -> None:

@@ -111,7 +111,7 @@ user     human         ░░░░░░░░░░░░   0%    0 / 5,000   
 def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
-        "service        not running: hooks and searches work without it",
+        "service        not running; hooks and searches work without the service",
         "assistants     no assistant is wired: run memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
@@ -179,7 +179,7 @@ def test_ingest_search_and_paging(memfs: Run) -> None:
 def test_sessions_are_found_whole(memfs: Run) -> None:
     memfs("ingest", str(Path(__file__).parent.parent.parent / "templates/demo/session.jsonl"))
     shown = memfs("search", "backoff", "--mode", "text", "--sessions").out.splitlines()
-    assert re.fullmatch(r"  1  claude  2026-\d\d-\d\d  session \S+  \d+ turns about it", shown[0])
+    assert re.fullmatch(r"  1  claude  2026-\d\d-\d\d  session \S+  \d+ matching turns", shown[0])
     assert [line[:5] for line in shown[1:]] == ["     "] * (len(shown) - 1)
     assert any(line.startswith("     user: ") for line in shown)
     assert shown[-1] == "     words: backoff"
@@ -188,7 +188,7 @@ def test_sessions_are_found_whole(memfs: Run) -> None:
     assert len(told["sessions"][0]["hits"]) == 3
     assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "no hits\n"
     assert (
-        "there is no page 9: 1 session on 1 page"
+        "there is no page 9: the search found 1 session on 1 page"
         in memfs("search", "backoff", "--sessions", "-p9").err
     )
 
@@ -308,7 +308,7 @@ def test_raw_gives_the_very_bytes(memfs: Run, place: Place) -> None:
 def test_init_without_a_terminal_asks_nothing(memfs: Run, home: Path) -> None:
     (home / ".claude").mkdir()
     assert memfs("init").err.splitlines()[-1] == (
-        "Claude Code is installed; wire it with: memfs install claude"
+        "Claude Code is installed; to wire it, run: memfs install claude"
     )
 
 

@@ -64,7 +64,7 @@ def test_a_search_without_a_project_store_says_where_it_looked(
     assert memfs("search", "zebra") == (
         0,
         "",
-        "no hits in your own store; there is no project store here (memfs init creates one)\n",
+        "no hits in your own store; to create a store for this project, run memfs init\n",
     )
 
 
@@ -142,7 +142,7 @@ def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None
 def test_a_page_that_is_not_there(memfs: Run) -> None:
     memfs("archive", "add", "We chose httpx over requests.")
     shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
-    assert shown.err == "there is no page 99: 1 hit on 1 page\n"
+    assert shown.err == "there is no page 99: the search found 1 hit on 1 page\n"
 
 
 @pytest.mark.parametrize("when", ["99999999999d", "0001-01-01", "2026-02-30", "x"])

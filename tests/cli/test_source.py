@@ -25,7 +25,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
     done = memfs("source", "add", "docs", "docs", "--glob", "*.md", "--overlap", "0")
     assert (done.code, done.out) == (0, "")
     assert done.err == (
-        "✓ added docs to ~/../repo/.agent-memory/config.yaml\n"
+        "✓ added the source 'docs' to ~/../repo/.agent-memory/config.yaml\n"
         "✓ docs: 1 file, 1 chunk; 1 left out (see memfs source show docs)\n"
     ).replace("~/../repo", str(repo))
     assert (
@@ -41,7 +41,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
         "1",
     ]
     shown = memfs("source", "show", "docs").out
-    assert "cut        1,500 characters, 0 repeated\n" in shown
+    assert "chunk      1,500 characters, 0 repeated\n" in shown
     assert "left out   1: excluded by the patterns of the source\n" in shown
 
 
@@ -116,7 +116,7 @@ def test_it_is_removed_with_its_index(memfs: Run, docs: Path, repo: Path) -> Non
     before = (repo / ".agent-memory/config.yaml").read_text()
     memfs("source", "add", "docs", "docs")
     assert (repo / ".agent-memory/local/sources/docs").is_dir()
-    assert memfs("source", "rm", "docs").err.startswith("✓ removed docs from ")
+    assert memfs("source", "rm", "docs").err.startswith("✓ removed the source 'docs' from ")
     assert not (repo / ".agent-memory/local/sources/docs").exists()
     assert (repo / ".agent-memory/config.yaml").read_text() == before
     assert memfs("source", "rm", "docs").err == (
@@ -150,7 +150,7 @@ def test_a_project_that_is_not_trusted_is_not_indexed(
     trust.revoke_trust(place.project)
     words = [sys.executable, "-m", "memfs", "source", "add", "docs", "docs"]
     assert (
-        "the source is indexed once you trust the store: run memfs trust"
+        "the source is not indexed until you trust the store: run memfs trust"
         in type_into(words, "", repo)[1]
     )
     assert not (repo / ".agent-memory/local/sources").exists()

@@ -130,5 +130,5 @@ def test_an_assistant_removes_no_memory(
 ) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     refused = memfs("uninstall", "--everything", "--memory", "--yes")
-    assert (refused.code, "an assistant cannot remove" in refused.err) == (1, True)
+    assert (refused.code, "only a person can remove" in refused.err) == (1, True)
     assert Path(place.home.root, "config.yaml").exists()

@@ -189,13 +189,16 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
     assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                                  PART"
     assert "The holiday party is on 12 December at the harbour." in shown.out
-    assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
+    assert shown.err == "2 parts of 'system_rules' would be paged out; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)
     assert (
         shown.err
-        == "✓ 2 parts paged out of 'system_rules'; to restore: memfs page in system_rules\n"
+        == "✓ 2 parts paged out of 'system_rules'; to restore them: memfs page in system_rules\n"
     )
-    assert memfs("page", "in", "system_rules").err == "✓ restored the parts of 'system_rules'\n"
+    assert (
+        memfs("page", "in", "system_rules").err
+        == "✓ restored all paged out parts of 'system_rules'\n"
+    )
     assert memfs("page", "in", "system_rules").code == 1
 
 

@@ -75,7 +75,7 @@ def test_what_a_person_did_not_stage_is_not_added(repo: Path) -> None:
     path.write_text("not yet\n" + path.read_text())
     git(repo, "add", BLOCKS)
     said = git(repo, "commit", "-m", "memory")
-    assert "out of date in this commit: AGENTS.md: it has other changes" in said
+    assert "memfs did not stage AGENTS.md: it has other changes" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
     assert "Use httpx." in path.read_text()
     git(repo, "commit", "-qam", "theirs too")
@@ -263,7 +263,7 @@ def parted(hooked: Place, repo: Path) -> Place:
 
 def test_a_merge_renews_the_section_and_says_so(parted: Place, repo: Path) -> None:
     said = git(repo, "merge", "--no-edit", "side")
-    assert "✓ memfs: AGENTS.md updated after the merge: commit it" in said
+    assert "✓ memfs: AGENTS.md was updated after the merge; commit the file" in said
     assert "Side." in (repo / "AGENTS.md").read_text()
     assert git(repo, "status", "--porcelain") == " M AGENTS.md\n"
     git(repo, "commit", "-qam", "section")

@@ -109,7 +109,7 @@ def test_it_is_taken_back_by_who_knows_that_it_is_theirs(
     assert not store_paths.is_trusted(project(blocks.find_place(str(repo))))
     code, shown = type_into([*command, "trust", "--local"], "", repo)
     assert code == 0
-    assert "there is no other local folder" in shown
+    assert "there is no other local folder to use" in shown
 
 
 def test_what_an_earlier_version_put_aside_is_taken_back(place: Place, repo: Path) -> None:

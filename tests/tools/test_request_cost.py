@@ -87,7 +87,7 @@ def test_what_has_no_room_is_cut(place: Place, home: Path, memfs: Run) -> None:
     memfs("install", "claude")
     shown = memfs("status", "--window")
     assert shown.code == 0
-    assert "! 'two' is cut, as it does not fit: shorten a block" in shown.err
+    assert "! 'two' is cut because it does not fit: shorten a block" in shown.err
 
 
 def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
@@ -98,8 +98,8 @@ def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
     found = json.loads(memfs("status", "--window", "--tokens", "8192", "--json").out)
     assert found["used"] + found["left"] == found["room"] == 8192 - 2730 - 512
     assert shown.err == (
-        f"{found['used']:,} of 8,192 tokens ({found['used'] / 8192:.1%}) in each request of memfs agent; "
-        "3,242 are reserved for the answer and tool calls; counted by an estimate\n"
+        f"{found['used']:,} of 8,192 tokens ({found['used'] / 8192:.1%}) in each request from memfs agent; "
+        "3,242 tokens are reserved for the answer and tool calls; counted by an estimate\n"
     )
 
 

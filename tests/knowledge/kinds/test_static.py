@@ -71,13 +71,13 @@ def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) ->
     path.write_text(path.read_text().replace("50", "60"))
     shown = memfs("static", "show", "limits")
     assert shown.out == "At most 60.\n"
-    assert shown.err == "! this text was changed by hand since it was stored\n"
+    assert shown.err == "! this text has been changed by hand since it was stored\n"
 
 
 def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         memfs("static", "list").err
-        == "no static entries; memfs static add KEY TEXT stores an entry\n"
+        == "no static entries; to add one, run memfs static add KEY TEXT\n"
     )
     shown = memfs(
         "static", "add", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n"
