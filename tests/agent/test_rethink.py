@@ -87,5 +87,5 @@ def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: 
     use(rule)
     shown = memfs("rethink", "human", "--apply")
     assert shown.code == 1
-    assert "it was changed meanwhile" in shown.err
+    assert "read the changed block again" in shown.err
     assert "IMPORTANT" in blocks.get(place, "human").value

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("place")
     ("given", "message"),
     [
         ({"query": ""}, "the query is empty"),
-        ({"query": None}, "the query is None, expected a text"),
+        ({"query": None}, "the query is None, expected a string"),
         ({"mode": "fuzzy"}, "mode is 'fuzzy', expected hybrid, text or semantic"),
         ({"limit": 0}, "limit is 0, expected 1 to 10,000"),
         ({"limit": "5"}, "limit is '5', expected 1 to 10,000"),
@@ -37,8 +37,8 @@ pytestmark = pytest.mark.usefixtures("place")
             {"only": Filter(hosts=("cluade",))},
             f"hosts has 'cluade', expected {', '.join(RECORDED[:-1])} or {RECORDED[-1]}",
         ),
-        ({"only": Filter(tags="http")}, "tags is 'http', expected a list of texts"),  # type: ignore[arg-type]
-        ({"only": Filter(sessions=(1,))}, "sessions is (1,), expected a list of texts"),  # type: ignore[arg-type]
+        ({"only": Filter(tags="http")}, "tags is 'http', expected a list of strings"),  # type: ignore[arg-type]
+        ({"only": Filter(sessions=(1,))}, "sessions is (1,), expected a list of strings"),  # type: ignore[arg-type]
         ({"only": Filter(importance=11)}, "importance is 11, expected 0 to 10"),
         (
             {"only": Filter(since="2026-05-03")},  # type: ignore[arg-type]
@@ -60,11 +60,11 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
         (lambda m: m.facts("("), "'(' is not a regular expression: missing ), unterminated"),
         (lambda m: m.facts(since="7d"), "'7d' is not a date"),
         (lambda m: m.facts(categories=["rules"]), "categories has 'rules', expected one of pref"),
-        (lambda m: m.facts(categories="rule"), "categories is 'rule', expected a list of texts"),
+        (lambda m: m.facts(categories="rule"), "categories is 'rule', expected a list of strings"),
         (lambda m: m.facts(statuses=["gone"]), "statuses has 'gone', expected one of active, sup"),
         (lambda m: m.facts(min_confidence=7), "the confidence is 7, expected 0 to 1"),
         (lambda m: m.facts(min_confidence="7"), "the confidence is '7', expected 0 to 1"),
-        (lambda m: m.accept_fact("abc"), "no fact has the id abc"),
+        (lambda m: m.accept_fact("abc"), "the id 'abc' matches no fact"),
         (lambda m: m.list_sessions(-1), "limit is -1, expected 1 or more"),
         (lambda m: m.read_session("abc"), "there is no session 'abc'"),
         (lambda m: m.outcome("abc", "good"), "the outcome is 'good', expected worked or failed"),

@@ -26,7 +26,7 @@ def test_they_are_listed_by_tag_and_shown(memfs: Run, ident: str) -> None:
     assert memfs("archive", "list", "-n", "1").err == "1 of 2 passages; -n 0 shows all\n"
     assert memfs("archive", "show", ident[-8:]).out == "We chose Postgres.\n"
     assert memfs("archive", "show", "zz").err == (
-        "error: there is no passage with the id zz\nhint: list the ids: memfs archive list\n"
+        "error: there is no passage with the id 'zz'\nhint: list the ids: memfs archive list\n"
     )
 
 

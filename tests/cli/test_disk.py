@@ -110,7 +110,7 @@ def test_doctor_sees_a_disk_with_almost_no_room(place: Place) -> None:
     assert list(stores.check_disks(place)) == []
     found = list(stores.check_disks(place, least=1 << 62))
     assert [each.level for each in found] == ["warning"]
-    assert re.fullmatch(rf"the disk of {place.home.root} has [\d,.]+ MB left", found[0].text)
+    assert re.fullmatch(rf"the disk with {place.home.root} has [\d,.]+ MB left", found[0].text)
 
 
 @pytest.mark.parametrize("words", [["tools"], ["export", "-"], ["log"]])

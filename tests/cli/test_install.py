@@ -69,7 +69,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     refused = memfs("install", "gemini", "--local")
     assert "Gemini CLI has no personal settings for one project" in refused.err
     twice = memfs("install", "gemini", "--project")
-    assert "remove those hooks first: memfs uninstall gemini --user" in twice.err
+    assert "remove these hooks first: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0
     assert not (home / ".gemini").exists()
     assert not (repo / ".gemini").exists()
@@ -248,5 +248,5 @@ def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other
     assert memfs("install", "claude", "--user").code == 0
     assert (home / ".claude/settings.json").exists()
     doctor = memfs("doctor")
-    assert f"! {path} is a link to itself: Claude Code cannot read it" in doctor.out
+    assert f"! {path} is a link to itself, so Claude Code cannot read the file" in doctor.out
     assert path.is_symlink()

@@ -113,14 +113,14 @@ def test_what_is_no_model_is_refused(memfs: Run) -> None:
         2,
         "",
         (
-            "error: 'gone' is not a model: there is no such folder\n"
-            "hint: use bundled, none, a folder, or a model of the hub (owner/name)\n"
+            "error: 'gone' is neither a model nor a folder\n"
+            "hint: use 'bundled', 'none', a folder, or a model from the Hugging Face hub (owner/name)\n"
         ),
     )
     assert memfs("model", "fetch") == (
         2,
         "",
         (
-            "error: which model?\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
+            "error: no model is named\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
         ),
     )

@@ -48,7 +48,7 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     done = memfs("review")
     ident, label = pending(memfs)[RULE]
     assert label == "system_rules"
-    why = "you stated it; not in a block yet (for system_rules)"
+    why = "stated by you; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
     assert "to decide: memfs review accept ID..., dismiss ID..., or show ID" in done.err

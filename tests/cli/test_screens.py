@@ -134,7 +134,7 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     memfs("install", "claude")
     settings = repo / ".claude/settings.local.json"
     settings.write_text(settings.read_text().replace("memfs_hook.py", "gone/memfs_hook.py"))
-    assert "which is gone" in memfs("doctor").out
+    assert "which is missing" in memfs("doctor").out
 
 
 def test_archive_and_search(memfs: Run) -> None:

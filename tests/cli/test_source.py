@@ -81,7 +81,7 @@ def test_ones_own_is_for_all_projects(memfs: Run, docs: Path, home: Path) -> Non
 def test_what_is_not_allowed_is_said(memfs: Run, docs: Path) -> None:
     assert memfs("source", "add", "docs", "/usr").err == (
         "error: /usr is outside of the project, whose configuration is shared with others\n"
-        "hint: add it to your own configuration: memfs source add --user\n"
+        "hint: add the path to your own configuration: memfs source add --user\n"
     )
     assert memfs("source", "add", "docs", "gone").err.startswith(
         "error: there is no file or folder gone\n"
@@ -91,7 +91,7 @@ def test_what_is_not_allowed_is_said(memfs: Run, docs: Path) -> None:
         in memfs("source", "add", "a/b", "docs").err
     )
     assert memfs("source", "add", "docs", "docs", "--overlap", "900").err == (
-        "error: docs cannot be a source: its overlap is 900, expected 0 to half of its chunk_size\n"
+        "error: 'docs' cannot be a source: its overlap is 900, expected 0 to half of its chunk_size\n"
     )
     memfs("source", "add", "docs", "docs")
     again = memfs("source", "add", "Docs", "docs")
@@ -132,15 +132,15 @@ def test_doctor_names_what_is_missing_or_mostly_left_out(
 ) -> None:
     memfs("source", "add", "docs", "docs")
     found = memfs("doctor")
-    assert "the source docs: 2 files, 2 chunks" in found.out + found.err
+    assert "the source 'docs': 2 files, 2 chunks" in found.out + found.err
     assert "can be read by other users" not in found.out + found.err
     (docs / "bin").write_bytes(b"\0")
     memfs("source", "sync")
     found = memfs("doctor")
-    assert "the source docs leaves out 1 of 3 files (binary: 1)" in found.out + found.err
+    assert "the source 'docs' leaves out 1 of 3 files (binary: 1)" in found.out + found.err
     docs.rename(repo / "moved")
     found = memfs("doctor")
-    assert f"the source docs names {docs}, which does not exist" in found.out + found.err
+    assert f"the source 'docs' has the path {docs}, which does not exist" in found.out + found.err
 
 
 def test_a_project_that_is_not_trusted_is_not_indexed(

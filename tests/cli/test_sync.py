@@ -140,7 +140,7 @@ def test_ones_own_store_on_a_second_machine(
     assert memfs("sync", "user") == (
         1,
         "",
-        "error: your store has no remote\nhint: set one: memfs sync user --remote URL\n",
+        "error: your store has no remote\nhint: set a remote: memfs sync user --remote URL\n",
     )
     assert "synced" not in memfs("status").out
     assert memfs("sync", "user", "--remote", remote, "--dry-run").err == (

@@ -40,6 +40,6 @@ def test_a_codex_that_does_not_answer_is_named(codex: Path, tmp_path: Path, text
 def test_doctor_names_hooks_that_are_skipped(codex: Path, place: Place, home: Path) -> None:
     install.run(place, "codex", "user", str(home))
     found = [each.text for each in doctor.run(place, str(home)) if each.level == "error"]
-    assert found == ["Codex does not run 2 of the memfs hooks: they are not trusted yet"]
+    assert found == ["Codex does not run 2 of the memfs hooks: you have not trusted them"]
     assert install.trust(place, "codex") == 2
     assert not [each for each in doctor.run(place, str(home)) if each.level == "error"]

@@ -161,7 +161,7 @@ def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) ->
     shutil.rmtree(folder)
     folder.write_text("x\n")
     assert [each.text for each in wrong(place, home)] == [
-        f"{folder}: cannot be read: Not a directory"
+        f"{folder} cannot be read: Not a directory"
     ]
     assert mended(place, home) == []
 
@@ -181,7 +181,7 @@ def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
     assert [each.text for each in wrong(place, home)] == [
         f"{second} and {first} have the same label"
     ]
-    assert mended(place, home) == [f"{second} is now project:notes-3"]
+    assert mended(place, home) == [f"{second} is now the block 'project:notes-3'"]
     found = [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")]
     assert found == ["lower\nmine", "taken", "upper"]
     assert wrong(place, home) == []
@@ -213,7 +213,7 @@ def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: P
     alive.write_text("still being written")
     (repo / ".claude/.other.tmp").write_text("somebody else's")
     found = {each.text for each in wrong(place, home)}
-    assert found == {f"{path} is a temporary file of an interrupted run" for path in left}
+    assert found == {f"{path} is a temporary file left by an interrupted run" for path in left}
     assert len(mended(place, home)) == len(left)
     assert not any(path.exists() for path in left)
     assert alive.exists()
@@ -230,7 +230,7 @@ def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
     left.write_text("half")
     left.chmod(0o600)
     assert [each.text for each in wrong(linked, home)] == [
-        f"{left} is a temporary file of an interrupted run"
+        f"{left} is a temporary file left by an interrupted run"
     ]
     assert len(mended(linked, home)) == 1
 
@@ -263,7 +263,7 @@ def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> 
     journal.write_bytes(b"\n".join([b"{}", lines[0], b"\xff\0", *lines[1:]]) + b"half")
     found = [each.text for each in wrong(place, home)]
     assert found == [
-        f"{journal}: lines 1, 3 cannot be read",
+        f"{journal}: lines 1, 3 cannot be read; the versions there cannot be restored",
         f"{journal}: the last entry is incomplete",
     ]
 
@@ -376,7 +376,8 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
     assert [entry.label for entry in history.log(place)][:1] == ["persona"]
     [found] = wrong(place, home)
-    assert found.text == f"{path}: 4,294,967,296 bytes, the limit is 262,144"
+    size = "4,294,967,296 bytes, the limit is 262,144; memfs shows only the beginning"
+    assert found.text == f"{path}: {size}"
     assert mended(place, home) == []
     assert path.stat().st_size == 4 << 30
 
@@ -404,7 +405,7 @@ def test_what_is_no_file_is_named_and_never_opened(
     (folder / "inside.md").symlink_to(folder / "odd.md")
     found = {each.text for each in wrong(place, home)}
     assert found == {
-        f"{folder}/folder.md/in_it.md is not a block: too many folders deep",
+        f"{folder}/folder.md/in_it.md is not a block: nested too deep",
         f"{folder}/fifo.md is not a block: a FIFO",
         f"{folder}/socket.md is not a block: a socket",
         f"{folder}/gone.md is not a block: a link",
@@ -426,8 +427,8 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     shown = brief.start(Place(place.project, place.user, "s")).context
     assert "(its file cannot be read; run memfs doctor)" in shown
     found = {each.text for each in wrong(place, home)}
-    assert f"{path}: cannot be read: Permission denied" in found
-    assert f"{inner}: cannot be read: Permission denied" in found
+    assert f"{path} cannot be read: Permission denied" in found
+    assert f"{inner} cannot be read: Permission denied" in found
     assert mended(place, home) == []
     inner.chmod(0o755)
 

@@ -134,7 +134,7 @@ def test_read_only_holds_for_undo_and_restore(place: Place, block_file: Write) -
         lambda: undo.undo_edit(place, "rules", ORIGIN),
         lambda: undo.restore_version(place, "rules", "2", ORIGIN),
     ):
-        with pytest.raises(RejectedError, match="'rules': it is read-only"):
+        with pytest.raises(RejectedError, match="'rules': the block is read-only"):
             wanted()
     assert path.read_text() == text
 

@@ -166,7 +166,7 @@ def test_a_plugin_of_our_name_that_somebody_else_wrote_is_left_alone(
     plugin = repo / ".opencode/plugins/memfs.js"
     plugin.parent.mkdir(parents=True)
     plugin.write_text('export const X = async () => ({ "memfs": 1 })\n')
-    with pytest.raises(StoreError, match=r"memfs\.js was not made by memfs"):
+    with pytest.raises(StoreError, match=r"memfs\.js was not created by memfs"):
         run(place, "opencode")
     assert not (repo / "opencode.json").exists()
     run(place, "opencode", remove=True)

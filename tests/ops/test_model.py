@@ -126,9 +126,9 @@ def test_what_counts_more_than_the_users_setting_is_named(
     path = Path(place.home.root, "config.yaml")
     path.write_text("memfs: 1\nembedding: bundled\n")
     taken = model.use_model(place, str(mine), stage)
-    assert (taken.overruled, taken.state) == (f"{path} says bundled", "")
+    assert (taken.overruled, taken.state) == (f"{path} sets bundled", "")
     monkeypatch.setenv("MEMFS_EMBEDDING", "none")
-    assert model.use_model(place, str(mine), stage).overruled == "MEMFS_EMBEDDING says none"
+    assert model.use_model(place, str(mine), stage).overruled == "MEMFS_EMBEDDING sets none"
 
 
 def test_while_another_process_makes_them_nobody_waits(

@@ -150,7 +150,7 @@ def test_a_dry_run_writes_nothing(place: Place) -> None:
 def test_a_read_only_block_is_left_alone(place: Place) -> None:
     path = write(place, BODY)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
-    with pytest.raises(RejectedError, match="it is read-only"):
+    with pytest.raises(RejectedError, match="the block is read-only"):
         page.page_out(place, "system_rules", AGENT, task=TASK)
 
 
@@ -305,5 +305,5 @@ def test_a_passage_is_used_again(place: Place) -> None:
 
 def test_conflicts_are_not_taken_apart(place: Place) -> None:
     write(place, "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n")
-    with pytest.raises(RejectedError, match="it has conflict markers"):
+    with pytest.raises(RejectedError, match="the block has conflict markers"):
         page.page_out(place, "system_rules", AGENT, free=1e9)

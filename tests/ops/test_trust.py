@@ -41,7 +41,7 @@ def test_without_a_tier_of_ones_own_the_clone_is_named_too(clone: Path, home: Pa
 
 def test_doctor_and_status_say_that_it_is_not_trusted(clone: Path, home: Path) -> None:
     place = blocks.find_place(str(clone))
-    assert "you have not trusted the project store: hooks do not use it" in [
+    assert "you have not trusted the project store, so hooks do not use it" in [
         finding.text for finding in doctor.run(place, str(home))
     ]
     assert not status.run(place, str(home)).trusted

@@ -83,6 +83,6 @@ def test_commands_show_it_and_nothing_is_hidden(dated: Place, memfs: Run) -> Non
     assert found.out.splitlines() == [
         ".agent-memory/blocks/system_rules.md:2 due date: review_after: 2026-05-02",
         ".agent-memory/archive/2026-05/a1.md:2 unreadable date: review_after: May",
-        "  not a date; write it as 2026-12-31",
+        "  not a date; write dates as 2026-12-31",
         ".agent-memory/facts/2026-04.jsonl f0 due date: expires_at: 2026-04-01",
     ]
