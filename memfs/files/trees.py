@@ -65,7 +65,7 @@ def walk(
             elif left > 1 and name != ".git":
                 below.append((path, left - 1))
             elif left_out and name != ".git":
-                left_out(f"{top}/{path}", "a folder nested too deep")
+                left_out(f"{top}/{path}", "a folder nested too deeply")
         waiting.extend(reversed(below))
 
 

@@ -148,7 +148,7 @@ def _update(
             is_log = source.kind == COMMITS
             yield from _read_commits(file, start) if is_log else _read_documents(source, file)
         except OSError as error:
-            unread[file.path] = f"cannot be read: {error.strerror}"
+            unread[file.path] = f"cannot be read ({error.strerror})"
             raise
 
     grows = source.kind == COMMITS

@@ -58,8 +58,8 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
         1,
         "",
         (
-            f"error: search by meaning is off ({path})\n"
-            "hint: leave --mode out to search by words, or turn it on: memfs model use bundled\n"
+            f"error: search by meaning is turned off in {path}\n"
+            "hint: leave out --mode to search by words, or turn on search by meaning: memfs model use bundled\n"
         ),
     )
 
@@ -76,7 +76,9 @@ def test_a_broken_one_is_told_in_a_line_and_words_find(
         assert found.code == 0
         assert "bread from the oven" in found.out
         [line] = found.err.splitlines()
-        assert line.startswith(f"! searched by words alone: the embedding model in {mine} cannot")
+        assert line.startswith(
+            f"! searched by words alone, because the embedding model in {mine} cannot"
+        )
     assert memfs("search", "oven", "--mode", "text").err == ""
     shown = memfs("model")
     assert shown.code == 1
@@ -95,7 +97,7 @@ def test_how_far_a_new_one_is(
     found = memfs("search", "oven")
     assert (
         found.err
-        == f"! searched with the previous model until memfs ingest has indexed with {mine}\n"
+        == f"! searched with the previous model; to search with '{mine}', run memfs ingest\n"
     )
     assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()

@@ -56,7 +56,7 @@ def test_json_is_whole(memfs: Run, docs: Path) -> None:
     assert shown["index"] == added["index"]
     assert shown["paths"] == [str(docs)]
     assert shown["index"]["files_left_out"] == [
-        {"file": "docs/key.md", "reason": "it contains a secret"}
+        {"file": "docs/key.md", "reason": "contains a secret"}
     ]
 
 

@@ -79,7 +79,7 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         1,
         "",
         (
-            "error: you have not trusted this store, so assistants do not get it\n"
+            "error: you have not trusted this store, so assistants do not get its memory\n"
             "hint: review the store, and decide: memfs trust\n"
         ),
     )
@@ -92,8 +92,8 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             1,
             "",
             (
-                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing\n"
-                "hint: keep one pair of these marks in the file, or none; no file was written\n"
+                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing; the file was not changed\n"
+                "hint: keep one pair of these marks in the file, or none\n"
             ),
         )
     assert memfs("sync", "--check", "--remove").code == 2

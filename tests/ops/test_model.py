@@ -103,7 +103,7 @@ def test_none_removes_the_vectors_and_words_find(place: Place, kept: OpenStore) 
     assert model.use_model(place, "none", stage).state == ""
     assert find(kept).hits
     for mode in ("semantic", "hybrid"):
-        with pytest.raises(MemfsError, match="search by meaning is off") as raised:
+        with pytest.raises(MemfsError, match="search by meaning is turned off") as raised:
             find(kept, mode)
         assert str(settings(place)) in raised.value.message
     assert active_model.measure_size(place.home.index) == 0

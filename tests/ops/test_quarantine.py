@@ -277,7 +277,7 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     assert [(each.kind, each.what) for each in waiting] == [("incoming", "6 files")]
     assert "Mondays" in str(facts.load_facts(place.home))
     assert old.text in str([passages.read(path) for path in passages.sources(place.home)])
-    with pytest.raises(StoreError, match="wait for your review"):
+    with pytest.raises(StoreError, match="waiting for your review"):
         sync.run(place, ["agents"])
     notice = tell(repo).notice
     assert "2 in archive; 1 in facts; 1 in static" in notice

@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_tried_again(place: Place, docs: Path) -> 
     (docs / "a.md").write_text("gophers dig\n")
     (docs / "a.md").chmod(0)
     state = sync(place)
-    assert state.named == [("docs/a.md", "cannot be read: Permission denied")]
+    assert state.named == [("docs/a.md", "cannot be read (Permission denied)")]
     assert (state.files, sum(state.left.values())) == (0, 1)
     (docs / "a.md").chmod(0o600)
     assert sync(place).files == 1

@@ -21,9 +21,9 @@ from memfs.search.catalog import LeftOutError
 from memfs.secrets import find_secrets
 
 BINARY = "binary"
-ENCODING = "not text in a known encoding (UTF-8, UTF-16)"
-SECRET = "it contains a secret"  # noqa: S105 - a reason
-NEEDS_PDF = "PDF needs an extra: "  # and the command that brings it
+ENCODING = "encoded in neither UTF-8 nor UTF-16"
+SECRET = "contains a secret"  # noqa: S105 - a reason
+NEEDS_PDF = "reading PDF files needs a further package: "  # and the command that brings it
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {
@@ -73,7 +73,7 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     except LeftOutError:
         raise
     except Exception as error:  # libraries raise all kinds for what is malformed
-        raise LeftOutError(f"malformed: {type(error).__name__}") from error
+        raise LeftOutError(f"malformed ({type(error).__name__})") from error
     _check_secrets("".join(each.line + each.body for each in content.sections))
     if find_secrets(name):
         raise LeftOutError(SECRET)
