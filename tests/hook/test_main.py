@@ -76,7 +76,9 @@ def test_a_huge_prompt_is_one_line_in_the_log(repo: Path) -> None:
     call(start(repo))
     assert call(payload(repo, "UserPromptSubmit", prompt="x" * 9_000_000), cwd=repo) == (b"", b"")
     [line] = log(repo)
-    assert line.endswith("ValueError: stdin is larger than 8 MB; no text was added to the prompt")
+    assert line.endswith(
+        "ValueError: standard input is larger than 8 MB; no text was added to the prompt"
+    )
 
 
 @pytest.mark.usefixtures("place")
