@@ -211,7 +211,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Alice", "facts"),)), NOTED),
         "Noted.\n",
         2,
-        "hint: the blocks are human, persona, system_rules, working; memory_create makes a new block",
+        "hint: use one of human, persona, system_rules, working, or create the block with memory_create",
     ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME

@@ -39,7 +39,7 @@ def pending(memfs: Run) -> dict[str, tuple[str, str]]:
 
 
 def test_a_start_tells_of_them_once(place: Place) -> None:
-    told = "memfs: 2 rules you stated are not saved in a block yet: run memfs review"
+    told = "memfs: 2 rules you stated are not saved in a block yet (run memfs review)"
     assert told in brief.start(place).notice.splitlines()
     assert told not in brief.start(place).notice
 

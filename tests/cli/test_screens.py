@@ -79,7 +79,7 @@ VERSION  WHEN      WHO   BLOCK            WHAT    CHARS  WHY
     assert memfs("show", "remarks@-3") == (
         1,
         "",
-        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists the versions\n",
+        "error: 'remarks' has no version -3: the oldest is -2\nhint: list the versions: memfs log remarks\n",
     )
     assert memfs("restore", "remarks@-2").err == (
         "✓ project:remarks version 4: restore, 3 of 5,000 characters\n"
@@ -130,7 +130,7 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     assert found.code == 1
     assert "blocks/bad.md:4: merge conflict markers" in found.out
     assert "blocks/bad.md:3: front matter: while parsing a flow sequence" in found.out
-    assert "did you mean hooks?" in found.out
+    assert "did you mean 'hooks'?" in found.out
     memfs("install", "claude")
     settings = repo / ".claude/settings.local.json"
     settings.write_text(settings.read_text().replace("memfs_hook.py", "gone/memfs_hook.py"))
@@ -273,8 +273,8 @@ def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
     (root / "blocks/NOTES.MD").write_text("x\n")
     found = memfs("doctor").out
     for text in (
-        "the line memfs: 1 is missing or wrong",
-        "hooks.recall is '99x', expected off, auto or 3",
+        "the line 'memfs: 1' is missing or wrong",
+        "hooks.recall is '99x', expected off, auto or a number",
         "max_blocks is -1, expected 1 or more",
         "project:odd: limit is -1, which is ignored",
         "project:odd: pinned is 'maybe'",

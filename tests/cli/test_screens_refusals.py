@@ -17,8 +17,8 @@ def test_refusals(memfs: Run) -> None:
         1,
         "",
         (
-            "error: cannot replace in 'human': 'Zed' is not in the block\n"
-            "hint: the text must match exactly; read the block with memfs show\n"
+            "error: cannot replace text in 'human': 'Zed' is not in the block\n"
+            "hint: match the text exactly; read the block with memfs show\n"
         ),
     )
     assert memfs("show", "human").out == "Name: Alice\n"
@@ -30,7 +30,7 @@ def test_refusals(memfs: Run) -> None:
     assert memfs("show", "humn") == (
         1,
         "",
-        "error: there is no block 'humn'\nhint: did you mean human? see memfs show --list\n",
+        "error: there is no block 'humn'\nhint: did you mean 'human'? list the blocks: memfs show --list\n",
     )
 
 

@@ -47,7 +47,7 @@ def test_sources_are_counted_and_stale_ones_named(memfs: Run, docs: Path) -> Non
 
 def test_refused_sources_are_named(memfs: Run, docs: Path) -> None:
     assert docs.exists()
-    assert "sources.bad is not used: ../x" in " ".join(memfs("status").out.split())
+    assert "sources.bad is not used: '../x'" in " ".join(memfs("status").out.split())
 
 
 def test_commits_are_counted(memfs: Run, docs: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_store_that_cannot_be_read_is_told_and_the_users_is_served(repo: Path)
     blocks.write_text("a file where the folder should be")
     out, err = call(start(repo))
     assert err == b""
-    assert b"blocks cannot be read: Not a directory" in out
+    assert b"/blocks: Not a directory" in out
     assert b"## [HUMAN]" in out
 
 

@@ -66,11 +66,11 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
         (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
         (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
-        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix it in"),
-        (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
-        (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
-        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line ---"),
-        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it is read", "move its"),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix the"),
+        (f"{HEAD}x\n", 4, "the closing '---' line of the front matter is missing", FIXES),
+        (f"{HEAD[4:]}---\nx\n", 1, "the opening '---' line of the front matter is missing", FIXES),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line '---'"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "the second front matter is read", "move its"),
         (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
         (
             f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
@@ -78,10 +78,10 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
             "merge conflict",
             "resolve the conflict in",
         ),
-        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
-        (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
-        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters are too many", "fix it"),
-        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix it"),
+        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes in the text", "remove the NUL bytes"),
+        (f"{HEAD}---\na\nb\udce9\n", 6, "1 byte not in UTF-8", "save the file as UTF-8"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, the limit", "fix the"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix the file"),
     ],
 )
 def test_each_fault_is_named_where_it_is(
@@ -298,12 +298,12 @@ def test_a_git_that_refuses_the_folder_is_named_once_with_what_to_do(
         pytest.skip("only root can give a folder away")
     subprocess.run(["chown", "-R", "12345", str(repo / ".git")], check=True)
     [found] = wrong(place, home)
-    assert found.text == f"git refuses {repo}, because it belongs to another user"
-    assert found.hint == f"if you trust it, run: git config --global --add safe.directory {repo}"
+    assert found.text == f"git refuses to use {repo}, because the folder belongs to another user"
+    assert found.hint.startswith("if you trust the folder, run git config --global --add safe.")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin")  # no memfs that a committed file could name
-    with pytest.raises(StoreError, match=f"settings.json: git refuses {repo}"):
+    with pytest.raises(StoreError, match=f"settings.json: git refuses to use {repo}"):
         install.run(place, "claude", "project", str(home))
 
 
@@ -369,9 +369,9 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
     refused = rejected(place, Append("big", "more"))
     assert (
-        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
+        refused.message == f"{path} is too large to edit: 4,294,967,296 bytes, the limit is 262,144"
     )
-    assert refused.hint.startswith("shorten it in an editor")
+    assert refused.hint.startswith("shorten the file in an editor")
     assert len(show.show_all(place)) == 4
     assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
     assert [entry.label for entry in history.log(place)][:1] == ["persona"]
@@ -427,7 +427,7 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     shown = brief.start(Place(place.project, place.user, "s")).context
     assert "(its file cannot be read; run memfs doctor)" in shown
     found = {each.text for each in wrong(place, home)}
-    assert f"{path} cannot be read: Permission denied" in found
+    assert f"{path}: the file cannot be read (Permission denied)" in found
     assert f"{inner} cannot be read: Permission denied" in found
     assert mended(place, home) == []
     inner.chmod(0o755)
@@ -442,7 +442,7 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
             "error",
             ":1: the file is UTF-16, not UTF-8",
         ),
-        (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
+        (b"caf\xe9\n", "error", ":1: 1 byte not in UTF-8"),
         (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
         (
             b"---\nimportance: high\n---\nbody\n",
@@ -490,10 +490,10 @@ def test_nested_keys_variables_and_kinds(
         "  more: {type: facts, config: {confidence: 3}}\n"
     )
     monkeypatch.setenv("MEMFS_HOOK_RECALL", "3")
-    unknown = "unknown key 'context.max_tokenz'; did you mean max_tokens?"
+    unknown = "unknown key 'context.max_tokenz'; did you mean 'max_tokens'?"
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:2: {unknown}",
-        "MEMFS_HOOK_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
+        "unknown variable MEMFS_HOOK_RECALL; did you mean 'MEMFS_HOOKS_RECALL'?",
         "memory_blocks.notes has no capacty (did you mean capacity?)",
         "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
     ]

@@ -160,9 +160,9 @@ def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine:
 def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Place) -> None:
     Path(place.home.root, "config.yaml").write_text("memfs: 1\nembedding: evil/model\n")
     assert any(
-        "embedding: evil/model is not used" in each for each in trust.review_store(place).problems
+        "'embedding: evil/model' is not used" in each for each in trust.review_store(place).problems
     )
-    assert any("embedding: evil/model is not used" in each.text for each in doctor.run(place, ""))
+    assert any("'embedding: evil/model' is not used" in each.text for each in doctor.run(place, ""))
     assert model.load_status(place).model == "bundled"
 
 

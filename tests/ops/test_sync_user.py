@@ -213,7 +213,7 @@ def test_a_repository_of_something_else_is_refused(world: World) -> None:
         world.sync(world.one)
     assert run(world.remote, "rev-list", "--count", "main").strip() == "1"
     run(world.remote, "branch", "-m", "main", "master")
-    with pytest.raises(StoreError, match="has no branch main, only master"):
+    with pytest.raises(StoreError, match="has no branch 'main', only master"):
         world.sync(world.one)
 
 

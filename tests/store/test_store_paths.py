@@ -199,5 +199,5 @@ def test_a_users_folder_beside_the_process_is_refused_whatever_an_event_names(
     (tmp_path / "tree/.evil").mkdir()
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "tree/.evil"))
     monkeypatch.chdir(worked)
-    with pytest.raises(StoreError, match="MEMFS_HOME names"):
+    with pytest.raises(StoreError, match="MEMFS_HOME sets your own store to"):
         store_paths.find(str(repo))
