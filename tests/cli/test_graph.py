@@ -32,7 +32,7 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
         "  \u2713 2026-05-01 09:00 UTC  1  problem",
         "        The retry test of the payment client fails with a timeout",
     ]
-    assert "test! > edit > test; the user thanked; #" in shown
+    assert "test! > edit > test; the user said thanks; #" in shown
     assert memfs("graph", "retry").out.startswith(
         "topic retry\n  \u2713 2026-05-01 09:00 UTC  session one 1"
     )

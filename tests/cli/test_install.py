@@ -170,7 +170,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs: Run, place: Place, repo: Path, home: Path, choice: str
 ) -> None:
     (home / ".claude").mkdir()
-    assert "Claude Code    has its own memory in" in memfs("status").out
+    assert "Claude Code    keeps its own memory in" in memfs("status").out
     path = repo / ".claude/settings.local.json"
     path.parent.mkdir()
     before = '{\n  "model": "opus",\n  "env": {}\n}'
@@ -181,7 +181,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     wanted = {"autoMemoryEnabled": False} if choice == "off" else {"autoMemoryDirectory": where}
     assert wanted.items() <= json.loads(path.read_text()).items()
     assert ("is turned off" if choice == "off" else f"as blocks in {where}.") in done.err
-    assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
+    assert ("keeps its own memory in the store" in memfs("doctor").out) is (choice == "store")
     assert "to turn it off" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
@@ -220,7 +220,10 @@ def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo
         '{"autoMemoryEnabled": false, "autoMemoryDirectory": "/mine"}', encoding="utf-8"
     )
     refused = memfs("install", "claude", "--own-memory", "store")
-    assert (refused.code, "another autoMemoryDirectory: '/mine'" in refused.err) == (1, True)
+    assert (refused.code, "another value of autoMemoryDirectory ('/mine')" in refused.err) == (
+        1,
+        True,
+    )
     memfs("install", "claude", "--own-memory", "off")
     path.write_text(path.read_text().replace("/mine", "/ours"), encoding="utf-8")
     memfs("uninstall", "claude")

@@ -33,7 +33,7 @@ def test_ours_are_trusted_and_no_others(codex: Path, tmp_path: Path) -> None:
 )
 def test_a_codex_that_does_not_answer_is_named(codex: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "bin/codex").write_text(text)
-    with pytest.raises(StoreError, match="Codex does not answer initialize"):
+    with pytest.raises(StoreError, match="Codex does not answer 'initialize'"):
         codex_trust.hooks(str(tmp_path), COMMANDS)
 
 

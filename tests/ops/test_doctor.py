@@ -494,6 +494,6 @@ def test_nested_keys_variables_and_kinds(
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:2: {unknown}",
         "unknown variable MEMFS_HOOK_RECALL; did you mean 'MEMFS_HOOKS_RECALL'?",
-        "memory_blocks.notes has no capacty (did you mean capacity?)",
-        "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
+        "memory_blocks.notes cannot have 'capacty' (did you mean 'capacity'?)",
+        "memory_blocks.more.config cannot have 'confidence' (did you mean 'confidence_threshold'?)",
     ]

@@ -17,7 +17,7 @@ from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 
 USER = Origin("user")
 BRIEF = ["instructions", "persona", "human", "system_rules", "working"]
-NAMES, SERVER = "names of other blocks and tools", "the server's instructions"
+NAMES, SERVER = "names of other blocks and tools", "the MCP server's instructions"
 
 
 def names(found: RequestCost) -> list[str]:
@@ -40,7 +40,7 @@ def test_all_that_is_put_into_a_request_is_listed(place: Place, home: Path, memf
     memfs("sync", "claude", "agents")
     found = measure_request(place, str(home), "claude")
     assert names(found)[6:] == [
-        "where the last session stopped", "8 tools", SERVER, "section of CLAUDE.md",
+        "where the last session stopped", "8 tools", SERVER, "memfs section in CLAUDE.md",
     ]  # fmt: skip
     record = PromptRecord(0, "claude", "s", 0, 0, "", "told " * 50)
     for each in (record, PromptRecord(0, "claude", "s", 0, 0, "", "")):
@@ -55,7 +55,7 @@ def test_what_is_not_wired_is_not_counted(place: Place, home: Path, memfs: Run) 
     assert names(measure_request(place, str(home), "claude")) == [*BRIEF, NAMES]
     assert names(measure_request(place, str(home), "grok")) == [
         SERVER,
-        "text that Grok Build adds for a server",
+        "text that Grok Build adds for MCP",
     ]
 
 

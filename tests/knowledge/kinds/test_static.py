@@ -32,7 +32,7 @@ def test_an_entry_is_found_by_all_that_is_known_of_it(place: Place) -> None:
 
 def test_a_key_is_taken_once(place: Place) -> None:
     made = static.put(place, "limits", "At most 50.")
-    with pytest.raises(RejectedError, match="an entry with the key 'limits' exists already"):
+    with pytest.raises(RejectedError, match="the key 'limits' already exists"):
         static.put(place, "limits", "At most 60.")
     assert static.get(place, "limits") == made
     static.remove(place, "limits")
