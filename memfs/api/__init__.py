@@ -68,7 +68,7 @@ class Memory(SourceMethods):
             warnings.warn(f"{self._place.left_out}; to use it, run memfs trust", stacklevel=3)
         if self._place.unused:
             warnings.warn(
-                f"{self._place.unused} was not created by memfs on this machine, and is not used",
+                f"{self._place.unused} was not created by memfs for you, and is not used",
                 stacklevel=3,
             )
         with suppress(OSError):  # a store that cannot be written can be read

@@ -122,7 +122,7 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
     verb, (old, new) = operation(edit), _get_texts(edit)
     for numbered in filter(None, map(_find_prefix, (old, new))):
         return Rejected(
-            f"{_refuse(verb, edit.label)}: the text contains line numbers ({numbered!r})",
+            f"{word_refusal(verb, edit.label)}: the text contains line numbers ({numbered!r})",
             "pass the text without the line numbers",
         )
     new = public(new)
@@ -152,7 +152,8 @@ def _get_texts(edit: BodyEdit) -> tuple[str, str]:
             return "", edit.text
 
 
-def _refuse(verb: str, label: str) -> str:
+def word_refusal(verb: str, label: str) -> str:
+    """Return the beginning of a refusal: "cannot append to 'human'"."""
     name = label if label.startswith(("a ", "the ")) else f"'{label}'"
     return f"cannot {_VERBS.get(verb, verb)} {name}"
 
@@ -163,7 +164,7 @@ def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejecte
         if after[found.start : found.end] not in before:
             line = after.count("\n", 0, found.start) + 1
             return Rejected(
-                f"{_refuse(verb, label)}: line {line} looks like a secret ({found.type})",
+                f"{word_refusal(verb, label)}: line {line} looks like a secret ({found.type})",
                 "write where the secret is stored instead; memory is committed and "
                 "shown to assistants",
             )
@@ -179,7 +180,8 @@ def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
             ) or "\ud800" <= character <= "\udfff":
                 what = "bytes that are not UTF-8" if character > " " else "control characters"
                 return Rejected(
-                    f"{_refuse(verb, label)}: the text contains {what}", "pass plain UTF-8 text"
+                    f"{word_refusal(verb, label)}: the text contains {what}",
+                    "pass plain UTF-8 text",
                 )
     return None
 
@@ -268,7 +270,7 @@ def _replace(
 ) -> str | Rejected:
     if not old:
         return Rejected(
-            f"{_refuse(verb, label)}: the text to {verb} is empty",
+            f"{word_refusal(verb, label)}: the text to {verb} is empty",
             "append or insert to add text, or set the whole block",
         )
     count = body.count(old)
@@ -276,11 +278,11 @@ def _replace(
         return body[: place[0]] + new + body[place[1] :]
     if count == 0:
         return Rejected(
-            f"{_refuse(verb, label)}: {_quote(old)} is not in the block", _hint(body, old)
+            f"{word_refusal(verb, label)}: {_quote(old)} is not in the block", _hint(body, old)
         )
     if count > 1 and not every:
         return Rejected(
-            f"{_refuse(verb, label)}: {_quote(old)} occurs {count} times "
+            f"{word_refusal(verb, label)}: {_quote(old)} occurs {count} times "
             f"({_format_lines(body, old)})",
             Remedy(
                 "pass more of the surrounding text, or {every} to {verb} every occurrence",

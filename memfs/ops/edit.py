@@ -135,19 +135,19 @@ class _Session:
         verb = body_edits.operation(edit)
         if expected_version is not None and draft.version != expected_version:
             return Rejected(
-                f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
+                f"{body_edits.word_refusal(verb, draft.label)}: it is at version {draft.version}, "
                 f"not {expected_version}",
                 Remedy("read the changed block again: {read}", draft.label),
             )
         block = draft.block()
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
-                f"cannot {verb} '{draft.label}': {block.problem}",
+                f"{body_edits.word_refusal(verb, draft.label)}: {block.problem}",
                 Remedy("{mend} converts the file to UTF-8, and saves the old one"),
             )
         if block.read_only:
             return Rejected(
-                f"cannot {verb} '{draft.label}': the block is read-only",
+                f"{body_edits.word_refusal(verb, draft.label)}: the block is read-only",
                 f"set 'read_only: false' in {draft.path} (only a person may do so)",
             )
         match edit:

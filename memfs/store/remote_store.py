@@ -234,7 +234,7 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
     others: dict[str, str] = {}
 
     def leave_out(path: str, why: object) -> None:
-        if "cannot be read" in str(why):
+        if str(why).startswith(trees.UNREADABLE):
             raise StoreError(
                 f"{path} {why}, so the store cannot be synced",
                 "make the folder readable, then run memfs sync user again",

@@ -23,7 +23,6 @@ from memfs.secrets import find_secrets
 BINARY = "binary"
 ENCODING = "encoded in neither UTF-8 nor UTF-16"
 SECRET = "contains a secret"  # noqa: S105 - a reason
-NEEDS_PDF = "reading PDF files needs a further package: "  # and the command that brings it
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {
@@ -61,7 +60,7 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     """
     suffix = os.path.splitext(name)[1].lower()
     if suffix == PDF and not can_read_pdf():
-        raise LeftOutError(NEEDS_PDF + name_extra("pdf"))
+        raise LeftOutError(f"reading PDF files needs a further package: {name_extra('pdf')}")
     data = _read_bytes(path, LARGEST_PDF if suffix == PDF else LARGEST)
     text = "" if suffix == PDF else decode(data)
     if suffix != ".ipynb":  # what its cells printed does not count

@@ -38,7 +38,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield warn(
-                f"{store.main}/{name} was not made by memfs for you, and is not used",
+                f"{store.main}/{name} was not created by memfs for you, and is not used",
                 f"remove the folder, or use it if it is yours: memfs trust --local {name}",
             )
         for text in config_file.find_problems(store):
