@@ -49,7 +49,7 @@ def test_a_block_that_is_read_only_is_not_written(talk: Talk, place: Place, memf
     answers = (Say("", (append("x", "rules"),)), Say("Done.", (append("Name: Alice"),)))
     shown = talk(answers, "I am Alice.")
     assert (shown.code, shown.out) == (0, "Done.\n")
-    told = "error: cannot append 'rules': the block is read-only"
+    told = "error: cannot append to 'rules': the block is read-only"
     assert talk.asked[1].results[0].startswith(told)
     assert value(place, "human") == "Name: Alice"
 

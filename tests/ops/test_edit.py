@@ -95,7 +95,7 @@ def test_compare_and_swap(place: Place) -> None:
     assert isinstance(run(place, Append("human", "a"), expect=1), edit.Edited)
     outcome = run(place, Append("human", "b"), expect=1)
     assert outcome == Rejected(
-        "cannot append 'human': it is at version 2, not 1",
+        "cannot append to 'human': it is at version 2, not 1",
         "read the changed block again: memfs show human",
     )
     undo.undo_edit(place, "human", ORIGIN)

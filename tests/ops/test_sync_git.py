@@ -75,7 +75,7 @@ def test_what_a_person_did_not_stage_is_not_added(repo: Path) -> None:
     path.write_text("not yet\n" + path.read_text())
     git(repo, "add", BLOCKS)
     said = git(repo, "commit", "-m", "memory")
-    assert "out of date in this commit: AGENTS.md: the file has other changes" in said
+    assert "memfs did not stage AGENTS.md: the file has other changes" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
     assert "Use httpx." in path.read_text()
     git(repo, "commit", "-qam", "theirs too")

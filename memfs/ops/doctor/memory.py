@@ -28,7 +28,7 @@ _SHOWN = 5  # numbers of lines
 
 _FIXED = "run memfs doctor --fix, which repairs the file and saves the old one"
 _COPY = "a conflicted copy left by a sync tool; memfs does not use it"
-_UNREAD, _PERMISSIONS = "cannot be read", "check the permissions of the file and its folder"
+_PERMISSIONS = "check the permissions of the file and its folder"
 
 
 def check_blocks(place: Place) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def check_blocks(place: Place) -> Iterator[Finding]:
     try:
         loaded = blocks.load(place)
     except OSError as error:  # in the folder of all blocks
-        yield fail(f"{error.filename} {_UNREAD}: {error.strerror}", _PERMISSIONS)
+        yield fail(f"{error.filename} {trees.UNREADABLE}: {error.strerror}", _PERMISSIONS)
         return
     for block in loaded:
         other = paths.setdefault((block.tier, block.label), block.path)
@@ -58,7 +58,7 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             yield fail(
                 f"{path} is {what}", "copy what is missing into the block, then delete this file"
             )
-        elif what.startswith(_UNREAD):
+        elif what.startswith(trees.UNREADABLE):
             yield fail(f"{path} {what}", _PERMISSIONS)
         else:
             hint = "use .md files from this repository, no more than 3 levels deep, and no links"
@@ -76,7 +76,7 @@ def _check_file(block: Block) -> Iterator[Finding]:
         )
         return
     if block.problem and not block.raw:
-        yield fail(f"{block.path} {block.problem}", _PERMISSIONS)
+        yield fail(f"{block.path}: {block.problem}", _PERMISSIONS)
         return
     yield from _report_faults(block.path, block.raw, _FIXED)
 
@@ -137,7 +137,7 @@ def check_passages(place: Place) -> Iterator[Finding]:
             try:
                 raw = files.read(path)
             except OSError as error:
-                yield fail(f"{path} {_UNREAD}: {error.strerror}", _PERMISSIONS)
+                yield fail(f"{path} {trees.UNREADABLE}: {error.strerror}", _PERMISSIONS)
                 continue
             if raw is None:  # it is gone
                 continue
