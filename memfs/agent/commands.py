@@ -36,7 +36,7 @@ _RESULT_CHARS = 100  # characters of a tool's result
     metavar="ID",
     help="Continue or start the session with this id.",
 )
-@options.number_option("--steps", help="Maximum of model answers per turn; 16 if not configured.")
+@options.number_option("--steps", help="Maximum number of model answers per turn (default: 16).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and the tool calls.")
 def agent_command(
     text: tuple[str, ...],
@@ -48,9 +48,9 @@ def agent_command(
 ) -> None:
     """Talk with a model that manages this memory.
 
-    The model is that of `llm` in your own configuration (an OpenAI-compatible endpoint, or a
-    command such as claude -p). It has the blocks in its context, edits them with the tools, and
-    searches older messages. A text, or - for standard input, is one turn.
+    Set the model in your own configuration, as `llm`: an OpenAI-compatible endpoint, or a command
+    such as claude -p. The model has the blocks in its context, edits them with the tools, and
+    searches older messages. TEXT, or - for standard input, is one turn.
     """
     prompt = " ".join(text)
     if prompt == "-":

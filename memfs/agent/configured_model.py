@@ -65,8 +65,8 @@ def load_model() -> MeteredModel:
     if user is None or not (line or found.get("llm.endpoint")):
         raise UsageError(
             "no model is configured",
-            f"add llm: to {store_paths.user_root()}/{store_paths.CONFIG}, with endpoint: and "
-            "model:, or with command: (for example claude -p)",
+            f"add llm to {store_paths.user_root()}/{store_paths.CONFIG}, with endpoint and model, "
+            "or with command (for example claude -p)",
         )
     model: Model = (
         Command(line, found.number("llm.timeout")) if line else endpoint.select_endpoint(found)
@@ -118,20 +118,20 @@ class Command:
             )
         except FileNotFoundError as error:
             raise ModelError(
-                f"the program {program} was not found", "check llm.command in your own config.yaml"
+                f"program '{program}' was not found", "check llm.command in your own config.yaml"
             ) from error
         except OSError as error:
-            raise ModelError(f"{program} cannot be run: {error.strerror}") from error
+            raise ModelError(f"the program '{program}' cannot be run: {error.strerror}") from error
         except subprocess.TimeoutExpired as error:
             raise ModelError(
-                f"no answer from {program} in {self._seconds:g} s",
+                f"no answer from {program} within {self._seconds:g} s",
                 "raise llm.timeout in your own config.yaml",
             ) from error
         if done.returncode:
             stderr = done.stderr.decode("utf-8", "replace")
             words = storable(" ".join(stderr.split()))[-_ERROR_CHARS:]
             why = f": {words}" if words else ""
-            raise ModelError(f"{program} failed ({done.returncode}){why}")
+            raise ModelError(f"{program} failed with exit code {done.returncode}{why}")
         return done.stdout.decode("utf-8", "replace")
 
 

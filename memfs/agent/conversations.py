@@ -120,8 +120,8 @@ def select_conversations(
     for word in only:
         if word not in known:
             near = difflib.get_close_matches(word, sorted(known), 1)
-            hint = f"did you mean {near[0]}?" if near else f"use a kind: {', '.join(KINDS)}"
-            raise UsageError(f"{word!r} is neither a conversation nor a kind", hint)
+            hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(KINDS)}"
+            raise UsageError(f"unknown conversation or kind: {word!r}", hint)
     found = [each for each in every if not only or each.kind in only or each.name in only]
     if not found:
         raise UsageError(f"there is no conversation of kind {', '.join(only)}")
@@ -147,7 +147,7 @@ def parse(path: str, text: str) -> list[ScriptedConversation]:
         for label, value in read.blocks.items():
             wrong, at = labels.problem(label), f"{key}.blocks.{label}"
             if wrong:
-                _fail(path, at, f"not a valid label: {wrong}")
+                _fail(path, at, f"the label is not valid, {wrong}")
             block = {"value": value} if isinstance(value, str) else value
             blocks[label] = _convert(path, at, block, InitialBlock)
         turns = _list_texts(read.turns)
@@ -162,7 +162,7 @@ def _convert(path: str, key: str, found: object, form: type[Form]) -> Form:
     except msgspec.ValidationError as error:
         why, _, at = str(error).partition(" - at `$")
         where = f"{path}: {key}{at.rstrip('`')}".removesuffix(": ").replace(": .", ": ")
-        hint = "see the format in docs/agent.md; put numbers in quotes"
+        hint = "see the format in docs/agent.md, and put numbers in quotes"
         raise UsageError(f"{where}: {why}", hint) from error
 
 
@@ -224,7 +224,7 @@ def contains_phrase(word: str, text: str) -> bool:
     return re.search(f"{left}{inside}{right}", text, re.IGNORECASE) is not None
 
 
-_PLACE_NAMES = {ARCHIVE: "the archive", NEW: "a new block", BLOCKS: "some block"}
+_PLACE_NAMES = {ARCHIVE: "the archive", NEW: "a new block", BLOCKS: "a block"}
 
 
 def _select_text(place: str, before: MemorySnapshot, after: MemorySnapshot) -> str:

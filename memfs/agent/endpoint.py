@@ -56,7 +56,7 @@ def select_endpoint(
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
         raise UsageError(
-            f"the environment variable {key_env} is not set", "set it to the endpoint's API key"
+            f"the environment variable {key_env} is not set", "set the variable to the API key"
         )
     return Endpoint(url, named, key, seconds or settings.number("llm.timeout"))
 
@@ -68,7 +68,7 @@ class Endpoint:
         try:
             import openai  # an extra that may be missing
         except ImportError as error:
-            raise MemfsError("the package openai is not installed", name_extra("agent")) from error
+            raise MemfsError("package 'openai' is not installed", name_extra("agent")) from error
         self._where = hide_credentials(url)
         self.name = name
         self._seconds = seconds
@@ -156,7 +156,7 @@ class Endpoint:
                 time.sleep(pause)
             except self._openai.APITimeoutError as error:
                 raise ModelError(
-                    f"no answer from {self._where} in {self._seconds:g} s",
+                    f"no answer from {self._where} within {self._seconds:g} s",
                     "raise --timeout, or llm.timeout in your own config.yaml",
                 ) from error
             except self._openai.APIConnectionError as error:
@@ -193,7 +193,7 @@ class Endpoint:
                 ) from error
         found = streamed.build_completion()
         if not found:
-            raise ModelError(f"{self._where} answered nothing", "try again")
+            raise ModelError(f"{self._where} sent an empty answer", "run the command again")
         return self._parse(found)
 
     def _parse_text(self, text: str) -> ModelAnswer:
@@ -202,7 +202,7 @@ class Endpoint:
         except (ValueError, RecursionError) as error:
             start = excerpt(" ".join(text.split()), 80)
             raise ModelError(
-                f"{self._where} answers without JSON: {start!r}",
+                f"{self._where} does not answer with JSON: {start!r}",
                 "check the address: most end in /v1",
             ) from error
         return self._parse(found)
@@ -214,7 +214,7 @@ class Endpoint:
         message = _get_choice(found, "message")
         if message is None:
             raise ModelError(
-                f"{self._where} answers JSON that is not a chat completion",
+                f"{self._where} answers with JSON that is not a chat completion",
                 "check the address: most end in /v1",
             )
         calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
@@ -238,16 +238,16 @@ class Endpoint:
         detail = body.get("message") or body.get("error") if isinstance(body, dict) else body
         detail = detail.get("message") if isinstance(detail, dict) else detail
         words = excerpt(" ".join(str(detail or "").split()), _ERROR_CHARS)
-        message = f"{self._where} answers {status}" + (f": {words}" if words else "")
+        message = f"{self._where} answers with status {status}" + (f": {words}" if words else "")
         if status in (400, 413, 422):
             return RefusedError(message, f"check that {self.name} supports tools")
         hints = {
-            401: "check the API key: name its variable with --key-env, or as llm.key_env",
+            401: "check the API key in the variable that --key-env or llm.key_env names",
             403: "use a key that is allowed to use this model",
             404: f"check the model name {self.name} and the address: most end in /v1",
-            429: "try later: the endpoint is busy, or the account has no quota left",
+            429: "try again later: the endpoint is busy, or the account has no quota left",
         }
-        return ModelError(message, hints.get(status, "try later" if status >= 500 else ""))
+        return ModelError(message, hints.get(status, "try again later" if status >= 500 else ""))
 
 
 def hide_credentials(url: str) -> str:

@@ -247,7 +247,7 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     "url",
     default="",
     metavar="URL",
-    help="An OpenAI-compatible endpoint: http://localhost:11434/v1.",
+    help="An OpenAI-compatible endpoint, such as http://localhost:11434/v1.",
 )
 @click.option("--model", default="", metavar="NAME", help="The model's name at the endpoint.")
 @click.option(
@@ -267,18 +267,20 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     "folder",
     default="",
     metavar="FOLDER",
-    help="Folder of your own conversations: YAML files like those in templates/eval.",
+    help="Folder with your own conversations, as YAML files like those in templates/eval.",
 )
-@options.number_option("--steps", help="Maximum of model answers per turn.", default=loop.STEPS)
+@options.number_option(
+    "--steps", help="Maximum number of model answers per turn.", default=loop.STEPS
+)
 @click.option(
     "--timeout",
     type=click.IntRange(1),
     default=None,
     metavar="SECONDS",
-    help="Timeout for an answer, in seconds; 120 by default.",
+    help="Timeout for an answer, in seconds (default: 120).",
 )
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Show expected and actual texts, if they differ."
+    "-v", "--verbose", is_flag=True, help="Show the expected and actual texts where they differ."
 )
 @options.json_option
 def command(
@@ -294,10 +296,10 @@ def command(
 ) -> None:
     """Measure how well a model manages memory.
 
-    It plays scripted conversations with the model in the loop of memfs agent, each in a temporary
-    store. Then it checks the contents of the memory. The model is the named one, or that of the
-    section llm (endpoint, model, key_env, timeout) in your own configuration. Exit code
-    1: a target was missed.
+    The command plays scripted conversations with the model, as memfs agent does, each in a
+    temporary store. Then it checks the contents of the memory. Name the model with --endpoint and
+    --model, or as `llm` (endpoint, model, key_env, timeout) in your own configuration.
+    The exit code is 1 if a target was missed.
     """
     selected = conversations.select_conversations(conversations.load(folder), only)
     settings = config.load(Place(None, store_paths.user_store()))
@@ -349,9 +351,9 @@ def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     )
     endless = [each.conversation.name for each in played if each.endless]
     if endless:
-        console.talk(f"! the model did not finish a turn: {', '.join(endless)}")
+        console.talk(f"! the model did not finish a turn in {', '.join(endless)}")
     for each in played:
         if each.problem:
-            console.talk(f"! not scored: {each.conversation.name}: {each.problem}")
+            console.talk(f"! '{each.conversation.name}' was not scored: {each.problem}")
     if report.stopped:
         console.error(report.stopped.message, report.stopped.hint)

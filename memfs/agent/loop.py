@@ -169,5 +169,5 @@ def _close(model: Model, dialogue: Dialogue, turn: AgentTurn, tell: Tell | None)
     if answer.text.strip():
         dialogue.add(answer)
     turn = turn.add(answer)
-    missing = "" if turn.text else "the model gave no answer in text"
+    missing = "" if turn.text else "the model did not answer with text"
     return replace(turn, problem=turn.problem or missing)

@@ -66,7 +66,7 @@ def _ask_model(model: Model, label: str, value: str, limit: int) -> str:
 @click.command("rethink")
 @click.argument("label", type=LABEL)
 @click.option(
-    "--apply", "applied", is_flag=True, help="Save the proposed text; this edit can be undone."
+    "--apply", "applied", is_flag=True, help="Save the proposed text; memfs undo reverts the edit."
 )
 @click.option(
     "--no-model", is_flag=True, help="Only remove duplicate lines, even if a model is configured."
@@ -79,7 +79,7 @@ def command(
 ) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
-    The model of `llm` in your own configuration writes it, if there is one. Without a model, only
+    If your own configuration names a model (`llm`), the model writes the text. Otherwise only
     duplicate lines are removed. Without --apply, the command only shows the diff.
     """
     place = options.place(session)
@@ -92,7 +92,7 @@ def command(
     if as_json:
         console.as_json(asdict(found))
     elif found.before == found.after:
-        alone = "has no duplicate lines; for more, set a model (llm in your configuration)"
+        alone = "has no duplicate lines; for a rewrite by a model, set llm in your configuration"
         tidy = "is already tidy" if model is not None else alone
         console.talk(f"'{found.label}' {tidy}")
     else:
@@ -105,9 +105,9 @@ def command(
     if found.before == found.after:
         return
     if not applied:
-        console.talk(f"proposed by {found.by}; to save it: memfs rethink {found.label} --apply")
+        console.talk(f"proposed by {found.by}; to save: memfs rethink {found.label} --apply")
         return
     if model is not None and found.by != model.name:
-        raise MemfsError(found.note, "try again, or use --no-model")
+        raise MemfsError(found.note, "run the command again, or add --no-model")
     edits = [Rethink(label, found.after)]
     report(edit.run(place, list(edits), options.get_origin(reason, session), [found.version]))

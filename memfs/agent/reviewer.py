@@ -63,7 +63,7 @@ def propose_changes(
     sessions = list_sessions(place, most, again=again)
     if not sessions:
         raise NotFoundError(
-            "there is no new session to review", "use --again to review the latest sessions again"
+            "there is no new session to review", "add --again to review the latest sessions again"
         )
     draft = StoreDraft(place)
     text = problem = ""
@@ -155,8 +155,8 @@ def review_session(place: Place, host: str, model: Model) -> SessionReview:
     path = recall.get_path(place.home, host, place.session)
     if not files.is_file(path):
         raise NotFoundError(
-            f"there is no session {place.session} of {host or 'any assistant'} in recall",
-            "find sessions with memfs search --sessions, or read them in with memfs ingest",
+            f"recall has no session {place.session} from {host or 'any assistant'}",
+            "find sessions with memfs search --sessions, or read transcripts with memfs ingest",
         )
     session_review.mark_reviewed(place, host)
     messages = [message for message in recall.messages(path) if not message.side]

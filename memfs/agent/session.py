@@ -54,9 +54,9 @@ _MIN_QUEUE = 256  # tokens for the queue
 _SPOKEN_SHARE, _OTHER_SHARE = 0.5, 0.3  # of its room, for one message
 _REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
-    "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
-    "soon leave your context: save what matters in core memory or the archive now. "
-    "They stay in recall (conversation_search)."
+    "Memory pressure: the conversation fills {share:.0%} of the space for messages. Its "
+    "oldest messages will soon leave your context: save what matters in core memory or the archive "
+    "now. They stay in recall (conversation_search)."
 )
 
 _SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
@@ -89,7 +89,7 @@ class AgentSession:
             except LockedError as error:
                 raise MemfsError(
                     f"the session {place.session} is open in another process",
-                    "end the session there, or start another session",
+                    "end the session there, or start a new session",
                 ) from error
             brief_contents.create_scratch_block(place)
             self.queue = Queue(place.home, place.session, list(registry.built_in()))

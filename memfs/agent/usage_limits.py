@@ -227,7 +227,8 @@ class Queue:
                     self._append_entry(entry)
             except UNREADABLE as error:
                 raise StoreError(
-                    f"line {number} of {self.path} is damaged", "start another session"
+                    f"cannot continue the session: line {number} of {self.path} is damaged",
+                    "start a new session",
                 ) from error
         self._answer_calls()
         return number > 0

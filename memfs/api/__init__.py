@@ -59,16 +59,17 @@ class Memory(SourceMethods):
         if not os.path.isdir(path):
             if os.path.exists(path):
                 folder = os.path.dirname(path) or "."
-                raise UsageError(f"{path} is not a folder", f"open its folder: {folder}")
+                raise UsageError(f"{path} is not a folder", f"open the file's folder: {folder}")
             raise NotFoundError(
-                f"there is no folder {path}", "open the folder of a project, or create this folder"
+                f"there is no folder {path}", "check the path, or create the folder"
             )
         super().__init__(blocks.find_place(path, session, caller.find_obstacle))
         if self._place.left_out:
-            warnings.warn(f"{self._place.left_out}: run memfs trust", stacklevel=3)
+            warnings.warn(f"{self._place.left_out}; to use it, run memfs trust", stacklevel=3)
         if self._place.unused:
             warnings.warn(
-                f"{self._place.unused} was not made by memfs for you, and is not used", stacklevel=3
+                f"{self._place.unused} was not created by memfs for you, and is not used",
+                stacklevel=3,
             )
         with suppress(OSError):  # a store that cannot be written can be read
             brief_contents.create_scratch_block(self._place)
@@ -139,7 +140,7 @@ class Memory(SourceMethods):
     ) -> str:
         """Keep a passage for the long term; return its id, or that of one that says the same."""
         if isinstance(tags, str):
-            raise UsageError(f"tags is {tags!r}, expected a list of texts", f"pass tags=[{tags!r}]")
+            raise UsageError(f"tags is {tags!r}, expected a list of strings", f"pass [{tags!r}]")
         stored = archive.run(
             self._place,
             text,
@@ -203,7 +204,7 @@ class Memory(SourceMethods):
     ) -> None:
         """Say how a past session, or one turn of it (from 1), came out."""
         if how not in ("worked", "failed"):
-            raise UsageError(f"the outcome is {how!r}, expected worked or failed")
+            raise UsageError(f"the outcome is {how!r}, expected 'worked' or 'failed'")
         load_op("graph").set_outcome(
             self._place, session, worked=how == "worked", why=why, turn=turn
         )
@@ -292,7 +293,7 @@ class Memory(SourceMethods):
             names = ", ".join(f"{name}:{secret.line}" for name, secret in done.secrets[:5])
             raise RejectedError(
                 f"cannot export: the memory contains a secret ({names})",
-                "remove it with memfs doctor --secrets --purge, or export it with anyway=True",
+                "remove the secret with memfs doctor --secrets --purge, or pass anyway=True",
             )
         return done
 
@@ -315,8 +316,8 @@ class Memory(SourceMethods):
         if path := op.find_export(named):
             if pin:
                 raise UsageError(
-                    "pin works only with files of other tools, not with an export",
-                    "leave out pin: an export says which blocks are pinned",
+                    "pin works only for files from other tools, not for an export",
+                    "leave out pin: the export records which blocks are pinned",
                 )
             done = op.run(self._place, path, origin, user=user, anyway=anyway, dry_run=dry_run)
         else:

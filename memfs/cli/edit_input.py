@@ -35,10 +35,10 @@ _OPS: dict[str, type[Edit]] = {
     "describe": body_edits.Describe,
 }
 _TYPES: dict[object, tuple[type, str]] = {  # of a field, and of its JSON
-    str: (str, "a text"),
+    str: (str, "a string"),
     int: (int, "a whole number"),
     bool: (bool, "true or false"),
-    tuple[str, ...]: (list, "a list of texts"),
+    tuple[str, ...]: (list, "a list of strings"),
     dict[str, object]: (dict, "an object"),
 }
 
@@ -47,7 +47,7 @@ def text_of(argument: str) -> str:
     """Return an argument, or all of stdin for `-`, as UTF-8 whatever the locale is."""
     if argument == "-":
         if sys.stdin.isatty():
-            console.talk("reading from the terminal; end with Ctrl-D")
+            console.talk("reading from the terminal; press Ctrl-D to finish")
         data = sys.stdin.buffer.read()
     else:
         data = argument.encode("utf-8", "surrogateescape")
@@ -55,7 +55,7 @@ def text_of(argument: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(
-            "the text is not UTF-8", f"convert it to UTF-8; byte {error.start} is wrong"
+            f"the text is not UTF-8: byte {error.start} is invalid", "convert the text to UTF-8"
         ) from error
 
 
@@ -69,7 +69,7 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
     block = shown.block
     with open_editor(block.body, block.label) as text:
         if text == block.body:
-            console.print_done(f"{block.label} is unchanged")
+            console.print_done(f"'{block.label}' is unchanged")
             return
         name = f"{block.tier}:{block.label}"
         report(edit.run(place, [Rethink(name, text)], who, [shown.version]))
@@ -83,9 +83,9 @@ def read_patch(path: str) -> list[Edit]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise _error(path, f"invalid JSON: {error}") from error
+        raise _error(path, f"invalid JSON ({error})") from error
     if not isinstance(found, list) or not found:
-        raise _error(path, "a JSON list of edits was expected")
+        raise _error(path, "expected a JSON list of edits")
     return [_parse_edit(path, number, item) for number, item in enumerate(found, 1)]
 
 
@@ -94,21 +94,21 @@ def _parse_edit(path: str, number: int, item: object) -> Edit:
         raise _error(path, f"edit {number} is not a JSON object")
     kind = _OPS.get(str(item.get("op")))
     if kind is None:
-        raise _error(path, f"edit {number}: op is {item.get('op')!r}, expected {', '.join(_OPS)}")
+        raise _error(path, f"edit {number} has op {item.get('op')!r}, not one of {', '.join(_OPS)}")
     values = {key: value for key, value in item.items() if key != "op"}
     known = {field.name: field for field in fields(kind)}
     for key, value in values.items():
         if key not in known:
             raise _error(
-                path, f"edit {number}: {item['op']} does not take '{key}', only {', '.join(known)}"
+                path, f"edit {number} ({item['op']}) does not take '{key}', only {', '.join(known)}"
             )
         expected, words = _TYPES[known[key].type]
         if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-            raise _error(path, f"edit {number}: {key} is {value!r}, expected {words}")
+            raise _error(path, f"'{key}' in edit {number} is {value!r}, expected {words}")
     for name, field in known.items():
         needed = field.default is MISSING and field.default_factory is MISSING
         if needed and name not in values:
-            raise _error(path, f"edit {number}: {item['op']} needs '{name}'")
+            raise _error(path, f"edit {number} ({item['op']}) needs '{name}'")
     if "tags" in values:
         values["tags"] = tuple(str(tag) for tag in values["tags"])
     return kind(**values)
@@ -117,7 +117,7 @@ def _parse_edit(path: str, number: int, item: object) -> Edit:
 def _error(path: str, what: str) -> MemfsError:
     return UsageError(
         f"{path} is not a valid patch: {what}",
-        'for example: [{"op": "append", "label": "human", "text": "…"}]',
+        'write edits as in [{"op": "append", "label": "human", "text": "…"}]',
     )
 
 
@@ -129,7 +129,9 @@ def open_editor(text: str, name: str) -> Iterator[str]:
     editor can be opened.
     """
     if not sys.stdin.isatty() and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
-        raise UsageError("no editor can be opened here", "set EDITOR, or pass the text with --set")
+        raise UsageError(
+            "cannot open an editor: there is no terminal", "pass the text with --set, or set EDITOR"
+        )
     editor = _find_editor()
     handle, path = tempfile.mkstemp(prefix=f"{name.replace('/', '-')}-", suffix=".md")
     with os.fdopen(handle, "wb") as file:
@@ -140,7 +142,7 @@ def open_editor(text: str, name: str) -> Iterator[str]:
     try:
         yield after
     except MemfsError as error:
-        error.hint = "; ".join(filter(None, (error.hint, f"your text is saved in {path}")))
+        error.hint = "; ".join(filter(None, (error.hint, f"recover your text from {path}")))
         raise
     os.unlink(path)
 
@@ -155,7 +157,7 @@ def _find_editor() -> str:
             return shlex.join([program, *words[1:]])
     if named:
         raise UsageError(
-            f"the editor {named} was not found (memfs runs no program from inside a project)",
-            "set EDITOR to a program outside of the project, or pass the text with --set",
+            f"the editor '{named}' was not found outside of the project",
+            "set EDITOR to another program, or pass the text with --set",
         )
     raise UsageError("no editor was found", "set EDITOR, or pass the text with --set")

@@ -26,7 +26,7 @@ def report(outcome: Outcome) -> None:
             raise RejectedError(outcome.message, outcome.hint)
         case Unchanged():
             console.print_done(
-                f"{outcome.label} is unchanged" if outcome.label else "nothing to do"
+                f"'{outcome.label}' is unchanged" if outcome.label else "nothing to do"
             )
         case Edited():
             for entry in outcome.entries:
@@ -36,8 +36,8 @@ def report(outcome: Outcome) -> None:
             for each in outcome.contradicted:
                 whose = f" --session {session}" if each.label.startswith("session:") else ""
                 console.talk(
-                    f"! line {each.number} contradicts this; if the line is outdated: memfs edit "
-                    f"{each.label}{whose} {_word_mend(each)}"
+                    f"! line {each.number} contradicts your edit; if the line is outdated, run: "
+                    f"memfs edit {each.label}{whose} {_word_mend(each)}"
                 )
         case _:
             assert_never(outcome)

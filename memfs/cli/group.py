@@ -44,7 +44,7 @@ class CommandGroup(click.Group):
             import difflib  # for what is mistyped
 
             if close := difflib.get_close_matches(args[0], names, 1):
-                context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
+                context.fail(f"no such command '{args[0]}'; did you mean '{close[0]}'?")
         name, command, rest = super().resolve_command(context, args)
         if command is not None and not isinstance(command, click.Group):
             if not any(each.name == _QUIET for each in command.params):
@@ -103,24 +103,24 @@ def _is_text(word: str) -> bool:
 
 GROUPS = {
     "start": (
-        ("init", "make a store for this project, and one for you"),
+        ("init", "create a store for this project, and your own"),
         ("install uninstall", "wire assistants to the memory, or unwire them"),
         ("status doctor check", "see the state of the memory, and problems"),
         ("trust", "let assistants use a cloned project's memory"),
         ("demo", "see the main steps in a temporary project"),
     ),
     "blocks": (
-        ("show", "print a block, or the text at a session's start"),
-        ("create edit delete", "make, change or remove a block"),
+        ("show", "print a block, or the text a session starts with"),
+        ("create edit delete", "create, change or delete a block"),
         ("page", "move parts of a block out of context, and back"),
-        ("rename rethink", "give a block another label, or a tidier text"),
+        ("rename rethink", "rename a block, or tidy up its text"),
         ("log diff blame", "see who changed a block, when, how and why"),
-        ("undo restore", "take back an edit; go back to a version"),
+        ("undo restore", "undo an edit, or restore an earlier version"),
     ),
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
         ("recall", "print the context a model would get for a task"),
-        ("web last", "see memory in a browser; see recalled texts"),
+        ("web last", "open memory in a browser; see recalled texts"),
         ("archive static", "store passages and reference texts"),
         ("source", "include folders of documents in searches"),
         ("facts graph", "see facts, and the course of past sessions"),
@@ -131,9 +131,9 @@ GROUPS = {
         ("review", "decide on proposed rules, facts and changes"),
     ),
     "share": (
-        ("sync", "update AGENTS.md and the like; sync machines"),
+        ("sync", "update files like AGENTS.md; sync machines"),
         ("team", "share sessions with your team, or unshare them"),
-        ("export import", "write memory to one file; read it from files"),
+        ("export import", "export memory to a file; import it from files"),
     ),
     "models": (
         ("model", "see or change the embedding model"),
@@ -145,9 +145,9 @@ PLUMBING = (
     ("hook mcp", "called by assistants: events and tools"),
     ("merge-driver", "called by git to merge blocks"),
     ("apply tools", "run a model's tool calls; list the tools"),
-    ("eval", "measure a model's memory work"),
+    ("eval", "measure how well a model uses memory"),
     ("completion", "print the completion script for a shell"),
-    ("help", "show the help of a command, or about a topic"),
+    ("help", "show help for a command or a topic"),
 )
 TOPICS = ("configuration", "privacy", "recall", "trust")
 COMMANDS = tuple(
@@ -180,10 +180,10 @@ PARTS = {
 
 _MOST = 3  # of one command
 
-_ABOUT = "Memory for coding assistants that is plain files, in your repository."
+_ABOUT = "Memory for coding assistants: plain files in your repository."
 _FOOT = (
-    "-C DIR: work in DIR. -q: print only data and errors. -V: the version. More: memfs help "
-    f"COMMAND, memfs help plumbing, or a topic: {', '.join(TOPICS)}."
+    "-C DIR: work in DIR. -q: print only data and errors. -V: print the version. More: memfs help "
+    f"COMMAND, memfs help plumbing, or memfs help TOPIC: {', '.join(TOPICS)}."
 )
 _ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 _HEADING, _NAMES = 10, 22  # cells of the columns of `memfs --help`
@@ -317,15 +317,15 @@ def _report_usage(error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         console.data(message)
         return error.exit_code
-    hint = f"{context.command_path} --help" if context else ""
+    hint = f"run {context.command_path} --help" if context else ""
     if found := re.search("'([^']*)' is not one of (.*)", message):
         import difflib  # for what is mistyped
 
         if near := difflib.get_close_matches(found[1], re.findall("'([^']*)'", found[2]), 1):
-            hint = f"did you mean {near[0]}? {hint}"
+            hint = f"did you mean '{near[0]}'? {hint}"
     message = re.sub("is not a valid (integer|float)( range)?", "is not a number", message)
     if isinstance(error, click.NoSuchOption):
-        hint += "; write -- before words that begin with -"
+        hint += "; write -- before a text that begins with -"
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)
     return error.exit_code
 
@@ -342,8 +342,8 @@ def report_error(error: BaseException) -> int:
         console.error(told.message, told.hint)
         return told.code
     console.error(
-        f"a bug in memfs: {type(error).__name__}: {error}",
-        "set MEMFS_DEBUG=1 to see where it happened",
+        f"a bug in memfs ({type(error).__name__}: {error})",
+        "run the command again with MEMFS_DEBUG=1, and report its output",
     )
     return BUG
 

@@ -27,11 +27,11 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
     obstacle = None if untrusted else caller.find_obstacle
     found = blocks.find_place(os.getcwd(), session or running, obstacle)
     if found.left_out:
-        console.talk(f"memfs: {found.left_out}; the user can allow it with memfs trust")
+        console.talk(f"memfs: {found.left_out}; ask the user to run memfs trust")
     if found.unused:
         console.talk(
-            f"memfs: {found.unused} was not made by memfs for you, and is not used. "
-            "If it is yours (from another home folder or a container), run: memfs trust --local"
+            f"memfs: {found.unused} was not created by memfs for you, and is not used. "
+            "If the folder is yours (from another home or a container), run: memfs trust --local"
         )
     return found
 
@@ -79,7 +79,7 @@ reason_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 tag_option = click.option(
-    "-t", "--tag", multiple=True, metavar="TAG", help="A tag; may be given several times."
+    "-t", "--tag", multiple=True, metavar="TAG", help="A tag; may be repeated."
 )
 
 
@@ -119,7 +119,7 @@ def host_option(name: str = "host", *, multiple: bool = False) -> Decorator:
         multiple=multiple,
         type=click.Choice(hosts.RECORDED),
         metavar="NAME",
-        help="Only sessions of this assistant.",
+        help="Only sessions from this assistant.",
     )
 
 
@@ -135,28 +135,30 @@ def find_target(*, user: bool = False) -> Place:
     if console.can_ask():
         console.talk("there is no project store here (memfs init creates one)")
         click.confirm(
-            f"Write into your own store instead, {folder}?", default=True, abort=True, err=True
+            f"Write to your own store instead ({folder})?", default=True, abort=True, err=True
         )
     else:
-        console.talk(f"writing into your own store, {folder}: there is no project store here")
+        console.talk(f"writing to your own store, {folder}: there is no project store here")
     return found
 
 
 block_options = add_options(
     click.option("--description", metavar="TEXT", help="The purpose of the block."),
-    number_option("--limit", help="The most characters that the block may have."),
+    number_option("--limit", help="Maximum number of characters in the block."),
     click.option(
         "--pin/--no-pin",
         "pinned",
         default=None,
-        help="Show the block in the brief, or only its name.",
+        help="Start sessions with the block's full text, or only its name.",
     ),
-    click.option("-t", "--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeatable."),
+    click.option(
+        "-t", "--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated."
+    ),
     click.option(
         "--priority",
         type=int,
         metavar="N",
-        help="Order in the brief: high numbers come first and are cut last.",
+        help="Higher numbers come first in the brief, and are shortened last.",
     ),
 )
 
@@ -174,7 +176,7 @@ def split_version(label: str) -> tuple[str, str]:
 
     name, at, version = label.partition("@")
     if at and not (version.isdecimal() or is_commit(version) or is_relative(version)):
-        raise UsageError(f"{version!r} is not a version", f"for example: memfs show {name}@1")
+        raise UsageError(f"{version!r} is not a version", f"list the versions: memfs log {name}")
     return name, version
 
 

@@ -135,7 +135,7 @@ def _deferred_interrupt(is_busy: Callable[[], bool]) -> Iterator[Callable[[], No
         noted = True
         _set_alarm(_LONGEST)
         if os.isatty(2):  # not through a stream, which may be in the middle of a write
-            os.write(2, b"\r\x1b[Kstopping; Ctrl-C once more stops at once\n")
+            os.write(2, b"\r\x1b[Kstopping; press Ctrl-C again to stop at once\n")
 
     def check() -> None:
         if noted:

@@ -61,7 +61,7 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     if not new:
         return ""
     what = "1 rule you stated is" if len(new) == 1 else f"{len(new)} rules you stated are"
-    return f"memfs: {what} not saved in a block yet: run memfs review"
+    return f"memfs: {what} not saved in a block yet (run memfs review)"
 
 
 def compose_within(place: Place, room: int, *, tools: "bool | Collection[str]") -> str:

@@ -98,7 +98,7 @@ def _describe_edit(entry: "JournalEntry") -> str:
     new = next((line for line in shown if line.strip() and line not in known), "")
     said = f": {_shorten(new)}" if new and entry.op not in ("delete", "rename") else ""
     label = _shorten(entry.label)
-    return f"{_VERBS.get(entry.op, 'saved to')} {label}{said}; undo: memfs undo {label}"
+    return f"{_VERBS.get(entry.op, 'saved to')} '{label}'{said} (undo with memfs undo {label})"
 
 
 def _shorten(text: str) -> str:

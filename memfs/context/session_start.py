@@ -71,7 +71,9 @@ def _offer_enforcing(place: Place, shown: dict[str, str]) -> str:
     from memfs.store import enforced_rules  # most stores have none
 
     labels = [flatten_text(key.partition(":")[2]) for key, _ in enforced_rules.list_pending(place)]
-    text = f"memfs: blocks not enforced until you accept them (memfs trust): {', '.join(labels)}"
+    text = (
+        f"memfs: blocks not enforced until you accept them (run memfs trust): {', '.join(labels)}"
+    )
     return text if labels else ""
 
 
@@ -83,7 +85,7 @@ def complete_notice(place: Place | None, folder: str, notice: str) -> str:
         found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
         if not store_paths.is_store(place.project.root):
             path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
-            found.append(f"{path} is missing or damaged (if it is missing, run memfs init)")
+            found.append(f"{path} is missing or damaged (if the file is missing, run memfs init)")
         notice = "\n".join(filter(None, (notice, *(f"memfs: {each}" for each in found))))
     if place is not None and files.is_folder(f"{place.home.local}/reviews"):
         from memfs.store import proposals  # most stores have none
@@ -103,9 +105,7 @@ def _describe_untrusted(folder: str) -> str:
     name = reveal_hidden(flatten_text(store.root))
     if store.trusted:
         return (
-            f"memfs: git cannot list the files of {name}, so this memory is not used; see why: "
-            f"git -C {name} ls-files -s"
+            f"memfs: git cannot list the files of {name}, so this memory is not used; "
+            f"to see why, run git -C {name} ls-files -s"
         )
-    return (
-        f"memfs: {name} came with this project and is not used until you review it: run memfs trust"
-    )
+    return f"memfs: {name} came with this project and is not used until you run memfs trust"

@@ -45,7 +45,7 @@ def load_budget(settings: Settings, window: int = 0) -> Budget:
     window = window or settings.number("context.max_tokens")
     if window < LEAST:
         raise UsageError(
-            f"a window of {window:,} tokens is too small", f"use a window of {LEAST:,} or more"
+            f"a window of {window:,} tokens is too small", f"use {LEAST:,} tokens or more"
         )
     response = min(settings.number("context.reserve_for_response"), window // 3)
     tools = min(settings.number("context.reserve_for_tools"), window // 8)

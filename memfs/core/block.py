@@ -65,7 +65,7 @@ class Block:
         if self.codec:
             self.problem = f"the file is {self.codec[:6].upper()}, not UTF-8"
         if size:
-            self.problem = f"{size:,} bytes are too many for a block: only the beginning is shown"
+            self.problem = f"the file is too large ({size:,} bytes), so only its beginning is shown"
 
     def __repr__(self) -> str:
         size = f"{self.chars:,} of {self.limit:,} characters"
@@ -178,7 +178,7 @@ def read_front_matter(
     """Read what stands between fences: (keys, problem or ""). What is no YAML is read by line."""
     found, problem = None, ""
     if len(inner) > frontmatter.MOST:
-        problem = f"{len(inner):,} characters are too many: at most {frontmatter.MOST:,} are read"
+        problem = f"{len(inner):,} characters, the limit is {frontmatter.MOST:,}"
     else:
         found = frontmatter.read(inner)
         if found is None:  # a line more at the top: its line numbers are those of the file
@@ -216,5 +216,5 @@ def _check_missing_fence(text: str) -> tuple[dict[str, object], str]:
     which, at, fenced = found
     inner = frontmatter.strip_fences(frontmatter.split(fenced)[0])
     protected = front_matter_lines.read(inner).get("read_only") is True
-    problem = f"line {at + 1}: the {which} line --- of the front matter is missing"
+    problem = f"line {at + 1}: the {which} '---' line of the front matter is missing"
     return ({"read_only": True} if protected else {}), problem

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from memfs.core import encodings, front_matter_lines, frontmatter, merge, yaml_edit
 from memfs.core.block import read_front_matter
+from memfs.core.formats import format_count
 
 ENCODING, CONFLICT, FENCE, HEAD = "encoding", "conflict", "fence", "head"
 _ROUNDS = 4  # one step may uncover a problem for another
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
-_BY_HAND = "fix it in an editor"
+_BY_HAND = "fix the file in an editor"
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ def find(raw: str) -> list[Fault]:
     head, body = frontmatter.split(text)
     missing = front_matter_lines.find_missing_fence(text)
     if missing:
-        what = f"the {missing[0]} line --- of the front matter is missing"
-        found.append(Fault(missing[1] + 1, what, "add that line", mendable=FENCE in done))
+        what = f"the {missing[0]} '---' line of the front matter is missing"
+        found.append(Fault(missing[1] + 1, what, "add the line", mendable=FENCE in done))
     elif not frontmatter.has_fences(head) and _opens_front_matter(text):
-        what = "front matter begins here but does not end: all is read as text"
-        hint = "add a line --- after its keys, or change line 1"
+        what = "front matter begins here but does not end, so the file is read as text"
+        hint = "add a line '---' after the keys, or change line 1"
         found.append(Fault(1, what, hint, grave=False))
     problem = front_matter(text)
     if problem:
@@ -49,8 +50,8 @@ def find(raw: str) -> list[Fault]:
         found.append(Fault(line, f"front matter: {what}", mendable=HEAD in done))
     again = front_matter_lines.find_second_head(body) if frontmatter.has_fences(head) else -1
     if again >= 0:
-        what = "a second front matter: it is read as text"
-        hint = "move its keys into the first front matter, and remove the second"
+        what = "the second front matter is read as text"
+        hint = "move its keys into the first front matter, then remove the second"
         found.append(Fault(head.count("\n") + again + 1, what, hint, grave=False))
     return found
 
@@ -60,11 +61,13 @@ def _find_bad_bytes(text: str) -> list[Fault]:
     count = text.count("\0")
     if count:
         line = text.count("\n", 0, text.index("\0")) + 1
-        found.append(Fault(line, f"{count:,} NUL bytes: they are not shown", "remove them"))
+        what = f"{format_count(count, 'NUL byte')} in the text"
+        found.append(Fault(line, what, "remove the NUL bytes, which are not shown"))
     odd = [at for at, character in enumerate(text) if "\udc80" <= character <= "\udcff"]
     if odd:
         line = text.count("\n", 0, odd[0]) + 1
-        found.append(Fault(line, f"{len(odd):,} bytes that are not UTF-8", "save it as UTF-8"))
+        what = f"{format_count(len(odd), 'byte')} not in UTF-8"
+        found.append(Fault(line, what, "save the file as UTF-8"))
     return found
 
 
@@ -129,7 +132,7 @@ def _add_fence(text: str) -> tuple[str, str, str]:
         return text, FENCE, ""
     which, _, made = found
     full = frontmatter.has_fences(frontmatter.split(made)[0])
-    return made if full else text, FENCE, f"the {which} line --- of the front matter added"
+    return made if full else text, FENCE, f"the {which} '---' line of the front matter added"
 
 
 def _mend_head(text: str) -> tuple[str, str, str]:
@@ -154,7 +157,7 @@ def _generate_candidates(inner: str) -> Iterator[tuple[str, str]]:
     """Yield (front matter that may be readable, description), the smallest change first."""
     for indent in ("  ", ""):
         spaced = _replace_tabs(inner, indent)
-        tabs = "tabs in the front matter replaced by spaces" if spaced != inner else ""
+        tabs = "tabs in the front matter replaced with spaces" if spaced != inner else ""
         yield spaced, tabs
         single, dropped = _drop_double_keys(spaced)
         doubles = f"duplicate keys removed ({', '.join(dropped)})" if dropped else ""

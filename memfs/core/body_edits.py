@@ -103,6 +103,15 @@ class Rejected:
     hint: str = ""
 
 
+_VERBS = {  # operations, as a message has them before the name of a block
+    "append": "append to",
+    "insert": "insert into",
+    "remove": "remove text from",
+    "replace": "replace text in",
+    "rethink": "rewrite",
+}
+
+
 def operation(edit: Edit) -> str:
     """Return the name the journal and the tools use for an edit."""
     return type(edit).__name__.lower()
@@ -113,8 +122,8 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
     verb, (old, new) = operation(edit), _get_texts(edit)
     for numbered in filter(None, map(_find_prefix, (old, new))):
         return Rejected(
-            f"cannot {verb} in '{edit.label}': the text contains line numbers ({numbered!r})",
-            "pass the text alone, without the line-number prefixes of a listing",
+            f"{word_refusal(verb, edit.label)}: the text contains line numbers ({numbered!r})",
+            "pass the text without the line numbers",
         )
     new = public(new)
     if refusal := check_text(verb, edit.label, new):
@@ -143,14 +152,21 @@ def _get_texts(edit: BodyEdit) -> tuple[str, str]:
             return "", edit.text
 
 
+def word_refusal(verb: str, label: str) -> str:
+    """Return the beginning of a refusal: "cannot append to 'human'"."""
+    name = label if label.startswith(("a ", "the ")) else f"'{label}'"
+    return f"cannot {_VERBS.get(verb, verb)} {name}"
+
+
 def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejected | None:
     """Return a refusal if `after` holds a secret that `before` does not, else None."""
     for found in find_secrets(after):
         if after[found.start : found.end] not in before:
             line = after.count("\n", 0, found.start) + 1
             return Rejected(
-                f"cannot {verb} '{label}': line {line} looks like a secret ({found.type})",
-                "write where the secret is stored: memory is committed and shown to assistants",
+                f"{word_refusal(verb, label)}: line {line} looks like a secret ({found.type})",
+                "write where the secret is stored instead; memory is committed and "
+                "shown to assistants",
             )
     return None
 
@@ -164,7 +180,8 @@ def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
             ) or "\ud800" <= character <= "\udfff":
                 what = "bytes that are not UTF-8" if character > " " else "control characters"
                 return Rejected(
-                    f"cannot {verb} '{label}': the text contains {what}", "pass plain UTF-8 text"
+                    f"{word_refusal(verb, label)}: the text contains {what}",
+                    "pass plain UTF-8 text",
                 )
     return None
 
@@ -183,7 +200,7 @@ def check_limit(
             f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
             Remedy(
                 "shorten the text by {over:,} characters ({rewrite}), move details to the archive "
-                "({archive}), or start another block ({create})",
+                "({archive}), or create another block ({create})",
                 label,
                 over=len(after) - limit,
             ),
@@ -253,22 +270,23 @@ def _replace(
 ) -> str | Rejected:
     if not old:
         return Rejected(
-            f"cannot {verb} in '{label}': the text to {verb} is empty",
-            "to add text, append or insert it; to write the whole block, set it",
+            f"{word_refusal(verb, label)}: the text to {verb} is empty",
+            "append or insert to add text, or set the whole block",
         )
     count = body.count(old)
     if count == 0 and (place := text_folding.find_once(body, old)):
         return body[: place[0]] + new + body[place[1] :]
     if count == 0:
         return Rejected(
-            f"cannot {verb} in '{label}': {_quote(old)} is not in the block", _hint(body, old)
+            f"{word_refusal(verb, label)}: {_quote(old)} is not in the block", _hint(body, old)
         )
     if count > 1 and not every:
         return Rejected(
-            f"cannot {verb} in '{label}': {_quote(old)} occurs {count} times "
+            f"{word_refusal(verb, label)}: {_quote(old)} occurs {count} times "
             f"({_format_lines(body, old)})",
             Remedy(
-                "pass more of the text around it, or {every} to {verb} every occurrence", verb=verb
+                "pass more of the surrounding text, or {every} to {verb} every occurrence",
+                verb=verb,
             ),
         )
     return body.replace(old, new) if new else _remove_all(body, old)
@@ -298,7 +316,7 @@ def _insert(edit: Insert, body: str, text: str, eol: str) -> str | Rejected:
         size = "1 line" if count == 1 else f"{count} lines"
         return Rejected(
             f"cannot insert into '{edit.label}' after line {edit.line}: the block has {size}",
-            "use 0 for before the first line, -1 for the end",
+            "use 0 for the beginning of the block, -1 for the end",
         )
     text = text.rstrip("\r\n")
     if not text.strip():
@@ -358,5 +376,5 @@ def _hint(body: str, text: str) -> str:
     folded = [line for line in lines if first.casefold() in line.casefold()]
     close = folded or difflib.get_close_matches(first, lines, 1, 0.5)
     if close:
-        return f"the text must match exactly; the closest line is {_quote(close[0])}"
-    return Remedy("the text must match exactly; read the block with {look}")
+        return f"match the text exactly; the closest line is {_quote(close[0])}"
+    return Remedy("match the text exactly; read the block with {look}")

@@ -37,12 +37,22 @@ _ACTIONS = {
     "rename": (": memfs rename {label} LABEL", "; the user can: memfs rename {label} LABEL"),
     "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
     "look": ("memfs show", "memory_read"),
-    "listing": ("memfs show --list", "memory_read"),
+    "versions": (
+        "list the versions: memfs log {label}",
+        "ask the user to list the versions: memfs log {label}",
+    ),
     "session": (
-        "pass --session ID, or run inside an assistant's session",
+        "pass --session ID, or run the command inside an assistant's session",
         "use the project or user tier: no session is open",
     ),
-    "that_session": ("name the session with --session ID", "no session is open"),
+    "that_session": (
+        "name the session of the block with --session ID",
+        "use another block: no session is open",
+    ),
+    "trust": (
+        "review and accept the changes: memfs trust",
+        "ask the user to review the changes: memfs trust",
+    ),
     "unpin": (
         "unpin another block (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
         "pass pinned: false, add to an existing block, or use archival_memory_insert",

@@ -40,13 +40,13 @@ def problem(label: str) -> str:
     if not label:
         return "a label cannot be empty"
     if len(label) > MAX_LENGTH:
-        return f"{len(label)} characters, at most {MAX_LENGTH} are allowed"
+        return f"{len(label)} characters, the limit is {MAX_LENGTH}"
     segments = label.split("/")
     if len(segments) > MAX_DEPTH:
-        return f"{len(segments)} levels, at most {MAX_DEPTH} are allowed"
+        return f"{len(segments)} levels, the limit is {MAX_DEPTH}"
     for segment in segments:
         if not segment or segment[0] not in _FIRST or not _REST.issuperset(segment):
-            return "only a-z, 0-9, '_' and '-' are allowed, '/' between levels"
+            return "only a-z, 0-9, '_' and '-' are allowed, with '/' between levels"
         if segment in _DEVICES:
             return f"'{segment}' is a device name on Windows"
     return ""
@@ -71,7 +71,7 @@ def parse(text: str) -> tuple[str | None, str]:
     if wrong:
         raise UsageError(
             f"{name!r} is not a valid label: {wrong}",
-            "use a name such as human, api or services/api",
+            "use a name such as 'human', 'api' or 'services/api'",
         )
     return tier, label
 

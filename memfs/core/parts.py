@@ -38,7 +38,7 @@ def load(name: str) -> Any:
     part, _, module = name.partition(".")
     if not is_installed(part):
         raise MemfsError(
-            f"memfs is installed without its part {part}",
+            f"memfs is installed without the part '{part}'",
             "install all of memfs: pip install agent-memfs",
         )
     if module not in PARTS[part]:

@@ -32,11 +32,11 @@ class RuleScope:
         enforce = meta.get("enforce", "")
         self.enforce = enforce if isinstance(enforce, str) and enforce in (ASK, DENY) else ""
         if enforce and not self.enforce:
-            self.problems.append(f"enforce must be ask or deny, not {enforce!r}")
+            self.problems.append(f"'enforce' must be 'ask' or 'deny', not {enforce!r}")
         elif self.enforce and not (self.paths or self.commands):
-            self.problems.append("the key enforce needs commands or paths")
+            self.problems.append("'enforce' needs 'commands' or 'paths'")
         elif self.commands and not self.enforce:
-            self.problems.append("the key commands needs enforce: ask or deny")
+            self.problems.append("'commands' needs 'enforce: ask' or 'enforce: deny'")
 
     def find_path(self, path: str) -> str:
         """Return the glob that matches a path relative to the project, "" for none."""
@@ -66,7 +66,7 @@ class RuleScope:
 
         listed = re.findall(_IN_LIST, value) if isinstance(value, str) else value
         if not isinstance(listed, list):
-            self.problems.append(f"{key} must be a list of globs")
+            self.problems.append(f"'{key}' must be a list of globs")
             return []
         found: list[str] = []
         room = _MOST
@@ -75,7 +75,7 @@ class RuleScope:
             room -= 0 if wrong else len(_expand_braces(glob) or ())
             if room < 0:
                 self.problems.append(
-                    f"{key}: more than {_MOST} globs: from {glob!r} on they are ignored"
+                    f"'{key}' has more than {_MOST} globs, so all from {glob!r} on are ignored"
                 )
                 break
             if wrong:

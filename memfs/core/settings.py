@@ -11,8 +11,8 @@ DEFAULT_CHUNK_SIZE, DEFAULT_OVERLAP = 1500, 150  # characters of a chunk of a so
 class Setting:
     """One setting: its name, default, the values that it may have, and what it does.
 
-    `values` is what a person is told ("off or auto"; a number in it stands for any number);
-    "" where the type of the default says it. `<label>` and `<name>` stand for names.
+    `values` is what a person is told ("off or auto"; "a number" stands for any number); "" where
+    the type of the default says it. `<label>` and `<name>` stand for names.
     """
 
     __slots__ = ("default", "name", "text", "values")
@@ -35,25 +35,25 @@ _AUTO = "auto or off"
 # All settings. `memfs help configuration`, the documentation and what checks a configuration read
 # this; `embedding` (see `model_kind`) and the sources (see `store.data_sources`) are checked apart.
 SETTINGS = (
-    Setting("enabled", True, "`false` in your own configuration, a project's or `MEMFS_ENABLED` "
+    Setting("enabled", True, "`false` in your own or a project's configuration or `MEMFS_ENABLED` "
             "turns off hooks, tools and the service; memfs commands still work.",
             "true, false or off"),
-    Setting("max_blocks", 10, "The largest number of pinned blocks.", "1 or more"),
-    Setting("blocks.<label>.limit", DEFAULT_LIMIT, "The size limit of a new block with that label, "
-            "in characters.", "1 or more"),
-    Setting("blocks.<label>.max_tokens", 0, "The size limit of a new block with that label, in "
-            "tokens; 0: no limit."),
+    Setting("max_blocks", 10, "Maximum number of pinned blocks.", "1 or more"),
+    Setting("blocks.<label>.limit", DEFAULT_LIMIT, "Maximum number of characters in a new block "
+            "with that label.", "1 or more"),
+    Setting("blocks.<label>.max_tokens", 0, "Maximum number of tokens in a new block with that "
+            "label; 0: no limit."),
     Setting("blocks.<label>.default_content", "", "The text that a new block with that label "
             "starts with."),
     Setting("blocks.<label>.clear_on_session_end", False, "Empty the session's block with that "
             "label when the session ends."),
-    Setting("hooks.recall", "auto", "How much is recalled for a prompt: `off`, `auto` (five "
-            "sessions and entries at most) or a number.", "off, auto or 3"),
+    Setting("hooks.recall", "auto", "Maximum number of items recalled for a prompt: `off`, "
+            "`auto` (five sessions and entries) or a number.", "off, auto or a number"),
     Setting("hooks.sources", "auto", "Whether a chunk of a data source is also recalled for a "
             "prompt.", _AUTO),
     Setting("hooks.team", "auto", "Whether prompts of a project that joined a team are sent to the "
             "team's server as questions; a project's configuration may only say `off`.", _AUTO),
-    Setting("hooks.rules", "auto", "Whether the brief has the rules you stated that are not saved "
+    Setting("hooks.rules", "auto", "Whether the brief shows rules you stated that are not saved "
             "in a block. `memfs review` lists them either way.", _AUTO),
     Setting("hooks.handoff", "auto", "Whether a new session gets a note about how the project's "
             "last session ended. `memfs last --session` shows the note either way.", _AUTO),
@@ -65,8 +65,8 @@ SETTINGS = (
             "`[]` for no notices. Only in your own configuration."),
     Setting("service.mode", "auto", "Whether the service starts when it is needed; only in your "
             "own configuration.", _AUTO),
-    Setting("service.idle", 30, "Minutes without a request after which the service ends."),
-    Setting("service.pause", "auto", "Whether large jobs wait, ten minutes at most, while the "
+    Setting("service.idle", 30, "Minutes without a request after which the service stops."),
+    Setting("service.pause", "auto", "Whether large jobs wait up to ten minutes while the "
             "machine is on battery or busy (a load above twice the number of processors); only in "
             "your own configuration.", _AUTO),
     Setting("embedding", BUNDLED, "The model for search by meaning: see Models."),
@@ -82,51 +82,50 @@ SETTINGS = (
             "at the end of a `session`.", "off, edit or session"),
     Setting("git.history", "auto", "Whether searches and prompts use the project's commits.",
             _AUTO),
-    Setting("git.protected", ["main", "master"], "Branches that memfs never commits on (patterns "
+    Setting("git.protected", ["main", "master"], "Branches that memfs never commits to (patterns "
             "like `release/*`); `[]` allows all branches."),
     Setting("sync.on_edit", False, "Update the memfs sections of `AGENTS.md` and similar files "
             "with each edit of a project block."),
-    Setting("trust.pulled", NAME, "How changes by others are applied: with `name` at once, and "
-            "listed when a session starts; with `hold` only after `memfs trust`.", "name or hold"),
+    Setting("trust.pulled", NAME, "When changes by others are applied: with `name` at once (the "
+            "next session lists them), with `hold` only after `memfs trust`.", "name or hold"),
     Setting("context.max_tokens", 32768, "The context window of `memfs agent`'s model, in tokens."),
     Setting("context.reserve_for_response", 4096, "Tokens of the context window reserved for an "
             "answer, at most a third of it."),
     Setting("context.reserve_for_tools", 512, "Tokens of the context window reserved for tool "
             "calls, at most an eighth of it."),
-    Setting("context.message_history_limit", 0, "The most messages in the context window; 0: as "
-            "many as fit."),
+    Setting("context.message_history_limit", 0, "Maximum number of messages in the context "
+            "window; 0: as many as fit."),
     Setting("paging.warn_threshold", 0.7, "Warn the model when its messages fill this share of "
-            "their room in the window."),
-    Setting("paging.page_out_threshold", 0.9, "When a compaction finds this share of the scratch "
-            "block filled, parts of it are paged out."),
+            "their part of the window."),
+    Setting("paging.page_out_threshold", 0.9, "A compaction pages out parts of the scratch block "
+            "when this share of the block is filled."),
     Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a lower relevance count as "
             "unrelated to the task."),
     Setting("paging.summarize_threshold", 500, "Parts of a block with this many tokens or more are "
             "shortened when they are paged out."),
     Setting("paging.stale_days", 30, "Days without an edit or a read after which a block is stale; "
             "0: never."),
-    Setting("archival.auto_archive_importance", 7, "Parts of a block rated this important (1 to "
+    Setting("archival.auto_archive_importance", 7, "Parts of a block with this importance (1 to "
             "10) or more are archived when they are paged out."),
-    Setting("archival.search_top_k", 5, "The most hits on a page of `memfs search` or in a model's "
-            "archive search, and the most parts that one page-in restores.", "1 or more"),
-    Setting("sources.<name>.paths", [], "Folders and files of the source, which searches include: "
-            "see Sources."),
+    Setting("archival.search_top_k", 5, "Maximum number of hits on a page of `memfs search` or in "
+            "a model's archive search, and of parts that one page-in restores.", "1 or more"),
+    Setting("sources.<name>.paths", [], "Folders and files that searches include: see Sources."),
     Setting("sources.<name>.glob", [], "Patterns of the source's files, as in `.gitignore`."),
     Setting("sources.<name>.exclude", [], "Patterns of files that the source leaves out."),
-    Setting("sources.<name>.chunk_size", DEFAULT_CHUNK_SIZE, "The most characters in a chunk of "
-            "the source (200 to 20,000), without its headings."),
-    Setting("sources.<name>.overlap", DEFAULT_OVERLAP, "Characters that a chunk repeats from the "
-            "chunk before it in the same section."),
+    Setting("sources.<name>.chunk_size", DEFAULT_CHUNK_SIZE, "Maximum number of characters "
+            "in a chunk of the source (200 to 20,000), without its headings."),
+    Setting("sources.<name>.overlap", DEFAULT_OVERLAP, "Number of characters that a chunk "
+            "repeats from the previous chunk in the same section."),
     Setting("memory_blocks", {}, "Kinds of memory by name, each `{type, capacity, config}`; if "
             "empty, all four kinds: see Kinds of memory. A repository may name only these four; "
             "plugins and a model for facts must be in your own configuration. `memfs doctor`, "
             "`status` and `recall` list refused keys."),
-    Setting("orchestrator.default_priority", [0.4, 0.3, 0.1, 0.2], "The share of the context that "
-            "each kind of memory gets, in their order."),
-    Setting("orchestrator.context_limit", 4000, "The most tokens in a context from `memfs "
-            "recall`."),
-    Setting("orchestrator.compression", "smart", "How texts that do not fit are shortened.",
-            "smart or aggressive"),
+    Setting("orchestrator.default_priority", [0.4, 0.3, 0.1, 0.2], "Shares of the context for the "
+            "kinds of memory, in their order."),
+    Setting("orchestrator.context_limit", 4000, "Maximum number of tokens in a context from "
+            "`memfs recall`."),
+    Setting("orchestrator.compression", "smart", "How texts that do not fit are shortened: `smart` "
+            "keeps their best sentences, `aggressive` their beginnings.", "smart or aggressive"),
     Setting("review.mode", "off", "How sessions are reviewed: see Reviews. A repository cannot set "
             "`background`.", "off, nudge, inline or background"),
     Setting("review.min_messages", 5, "The number of prompts after which a session is reviewed."),
@@ -141,13 +140,13 @@ SETTINGS = (
     Setting("llm.command", "", "A command to ask instead of an endpoint: it reads a prompt on "
             "stdin and prints the answer (`claude -p`, `codex exec -`, `ollama run qwen3`)."),
     Setting("llm.timeout", 120, "Timeout for an answer of the model, in seconds."),
-    Setting("llm.max_steps", 16, "The most answers of the model in one turn."),
-    Setting("llm.max_retries", 3, "The most failed answers of the model in a row."),
-    Setting("llm.calls_per_run", 2000, "The most calls to the model in one run; 0: no limit."),
-    Setting("llm.tokens_per_run", 10_000_000, "The most tokens used in one run; 0: no limit."),
-    Setting("llm.calls_per_day", 5000, "The most calls to the model in a day, over all projects; "
+    Setting("llm.max_steps", 16, "Maximum number of model answers in one turn."),
+    Setting("llm.max_retries", 3, "Maximum number of failed model answers in a row."),
+    Setting("llm.calls_per_run", 2000, "Maximum number of model calls in one run; 0: no limit."),
+    Setting("llm.tokens_per_run", 10_000_000, "Maximum number of tokens in one run; 0: no limit."),
+    Setting("llm.calls_per_day", 5000, "Maximum number of model calls per day, in all projects; "
             "0: no limit."),
-    Setting("llm.tokens_per_day", 20_000_000, "The most tokens used in a day, over all projects; "
+    Setting("llm.tokens_per_day", 20_000_000, "Maximum number of tokens per day, in all projects; "
             "0: no limit."),
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
     if strict is not None:
         return strict, ""
     if len(text) > most + 1:
-        return {}, f"{len(text):,} characters are too many: at most {most:,} are read"
+        return {}, f"{len(text):,} characters, the limit is {most:,}"
     if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes quadratic time
         return {}, f"nested more than {_DEEPEST} levels deep"
     yaml = _make_yaml()
@@ -59,7 +59,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
         if found is None:
             return {}, ""
         if not isinstance(found, dict):
-            return {}, f"front matter is a {type(found).__name__}, not keys with values"
+            return {}, "expected keys with values"
         room = [_MOST_VALUES]
         return {str(key): _convert_value(value, room) for key, value in found.items()}, ""
     except _NO_YAML as error:
@@ -131,7 +131,7 @@ def write_entry(
     if mapping is None:
         return f"{text}{section}:{eol}{entry}"
     if _is_flow(mapping) if pairs else not (isinstance(mapping, MappingNode) or _is_empty(mapping)):
-        raise ValueError("no mapping of lines")
+        raise ValueError("the section is not a mapping with a key on each line")
     end = _find_end(text, *above[0])
     if not pairs:  # `section:`, or with empty braces
         colon = text.index(":", above[0][0].end_mark.index) + 1
@@ -296,13 +296,13 @@ def _is_empty(node: Node) -> bool:
 def _convert_value(value: object, room: list[int]) -> object:
     room[0] -= 1
     if room[0] < 0:
-        raise ValueError("front matter has too many values")
+        raise ValueError("too many values")
     if isinstance(value, dict):
         return {str(key): _convert_value(item, room) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_convert_value(item, room) for item in value]
     if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
-        raise ValueError("front matter has a number that is too long")
+        raise ValueError("a number with too many digits")
     return value
 
 

@@ -156,7 +156,7 @@ class Database:
 
     def refuse(self, why: str) -> OSError:
         """Return the error of a file that cannot be read."""
-        return OSError(errno.EIO, f"the database cannot be read: {why}", self._path)
+        return OSError(errno.EIO, f"the database cannot be read ({why})", self._path)
 
 
 def _take_process() -> Popen[bytes]:
@@ -202,12 +202,12 @@ class _Answer:
         line = self._base.read_line()
         if not line.endswith(b"\n"):
             self._ended = True
-            raise self._base.refuse("it took too long, or more memory than there is")
+            raise self._base.refuse("reading took too long, or needed too much memory")
         found = json.loads(line)
         if isinstance(found, dict):
             self._ended = True
             raise self._base.refuse(
-                "it took too long" if found["error"] == "interrupted" else found["error"]
+                "reading took too long" if found["error"] == "interrupted" else found["error"]
             )
         self._ended = self.is_whole = found is None
         self._rows += found or ()
@@ -241,7 +241,9 @@ def open_database(path: str, patience: float = PATIENCE) -> Iterator[Database]:
         with closing(Database(f"{_make_address(path)}&immutable=1", path, patience)) as base:
             yield base
         if _sign_file(path) != before:
-            raise OSError(errno.EIO, "its owner wrote to it at the same time: try again", path)
+            raise OSError(
+                errno.EIO, "another program changed the database during the read; try again", path
+            )
         return
     with tempfile.TemporaryDirectory(prefix="memfs-") as folder:
         for part in _PARTS:

@@ -95,7 +95,7 @@ def real_path(path: str, top: str) -> str:
     real, within = os.path.realpath(path), os.path.realpath(top)
     if not real.startswith(within.rstrip(os.sep) + os.sep):
         raise StoreError(
-            f"{path} leads out of the project, to {real}",
-            "put a real file or folder there: memfs does not follow links out of the project",
+            f"{path} leads to {real}, outside of the project; memfs does not follow such links",
+            "replace the link with a real file or folder",
         )
     return real

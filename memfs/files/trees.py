@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memfs import files
 
+UNREADABLE = "cannot be read"  # why a walk leaves a folder out
 DEEPEST = 32  # levels of folders that are walked; memory has fewer
 _KINDS = {
     stat.S_IFLNK: "a link",
@@ -51,7 +52,7 @@ def walk(
                     left_out(f"{folder}/{name}", what)
         except OSError as error:
             if left_out and not isinstance(error, FileNotFoundError):
-                left_out(folder, f"cannot be read: {error.strerror}")
+                left_out(folder, f"{UNREADABLE}: {error.strerror}")
             continue
         if (inner or top_too) and any(name == ".git" for name, _ in found):
             if left_out:
@@ -65,7 +66,7 @@ def walk(
             elif left > 1 and name != ".git":
                 below.append((path, left - 1))
             elif left_out and name != ".git":
-                left_out(f"{top}/{path}", "a folder nested too deep")
+                left_out(f"{top}/{path}", "a folder nested too deeply")
         waiting.extend(reversed(below))
 
 

@@ -12,7 +12,7 @@ def format_status_line(payload: dict[str, object]) -> str:
     if place is None or place.project is None:
         store = store_paths.find(folder)
         if store is not None and not store.trusted:
-            return "memory: not trusted yet, review it with memfs trust"
+            return "memory: not trusted yet, run memfs trust"
     if place is None:
         return ""
     found = blocks.load(place)

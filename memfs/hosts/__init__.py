@@ -83,7 +83,7 @@ def get(name: str) -> "Host":
     except (ModuleNotFoundError, AttributeError):
         pass
     known = ", ".join(sorted(each.NAME for each in list_hosts()))
-    raise UsageError(f"unknown host '{name}'", f"known hosts: {known}")
+    raise UsageError(f"unknown assistant '{name}'", f"use one of {known}")
 
 
 def reader(name: str) -> "Reader[Any]":

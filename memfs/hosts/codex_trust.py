@@ -67,7 +67,8 @@ class _Server:
         program = shutil.which("codex")
         if program is None:
             raise StoreError(
-                "the program codex is not on the PATH", "trust the hooks in Codex with /hooks"
+                "cannot check or trust the hooks: the program 'codex' is not on the PATH",
+                "start Codex and trust the hooks yourself with /hooks",
             )
         self._process = subprocess.Popen(  # noqa: S603 - the assistant's own program
             [program, "app-server"],
@@ -111,7 +112,8 @@ class _Server:
                         return result
                     break
         raise StoreError(
-            f"Codex does not answer {method}", "review and trust the hooks in Codex with /hooks"
+            f"cannot check or trust the hooks: Codex does not answer '{method}'",
+            "start Codex and trust the hooks yourself with /hooks",
         )
 
     def _send(self, message: dict[str, object]) -> None:

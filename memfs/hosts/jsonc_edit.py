@@ -122,7 +122,7 @@ class _Reader:
             return self._read_items(at, depth)
         found = _STRING.match(self._text, at) or _WORD.match(self._text, at)
         if not found:
-            raise self._make_error("a value was expected", at)
+            raise self._make_error("expected a value", at)
         try:
             value = json.loads(found[0], parse_constant=self._to_float, parse_float=self._to_float)
         except ValueError as error:
@@ -147,7 +147,7 @@ class _Reader:
             if comma >= 0:
                 at = self._skip_space(comma + 1)
             elif not self._text.startswith(close, at):
-                raise self._make_error(f"a comma or {close} was expected", at)
+                raise self._make_error(f"expected a comma or {close}", at)
         values = {key: item.node.value for key, item in items.items()}
         value = values if close == "}" else list(values.values())
         return _Node(start, at + 1, value, list(items.values()))
@@ -156,10 +156,10 @@ class _Reader:
         """Return the name of a member, and where its value begins."""
         found = _STRING.match(self._text, at)
         if not found:
-            raise self._make_error("a name in quotes was expected", at)
+            raise self._make_error("expected a name in double quotes", at)
         colon = self._skip_space(found.end())
         if not self._text.startswith(":", colon):
-            raise self._make_error("a colon was expected", colon)
+            raise self._make_error("expected a colon", colon)
         return json.loads(found[0]), self._skip_space(colon + 1)
 
     def _skip_space(self, at: int) -> int:
@@ -174,7 +174,7 @@ class _Reader:
         return number
 
     def _make_error(self, what: str, at: int) -> ValueError:
-        return ValueError(f"{what} in line {self._text.count(chr(10), 0, at) + 1}")
+        return ValueError(f"{what} on line {self._text.count(chr(10), 0, at) + 1}")
 
 
 class _Writer:

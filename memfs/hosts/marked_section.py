@@ -58,13 +58,13 @@ def problem(text: str, begin: str, end: str) -> str:
     begins, ends = _find_lines(text, begin), _find_lines(text, end)
     if len(begins) > 1 or len(ends) > 1:
         mark, found = (begin, begins) if len(begins) > 1 else (end, ends)
-        return f"{mark} occurs {len(found)} times: lines {_format_numbers(text, found)}"
+        return f"{mark} occurs {len(found)} times (lines {_format_numbers(text, found)})"
     if begins and not ends:
         return f"line {_format_numbers(text, begins)} has {begin}, but {end} is missing"
     if ends and not begins:
         return f"line {_format_numbers(text, ends)} has {end}, but {begin} is missing"
     if begins and ends[0] < begins[0]:
-        return f"{end} in line {_format_numbers(text, ends)} is before {begin}"
+        return f"{end} on line {_format_numbers(text, ends)} is before {begin}"
     return ""
 
 

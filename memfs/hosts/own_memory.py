@@ -47,10 +47,10 @@ def describe_memories(home: str, top: str, read: _Read) -> list[tuple[str, str]]
     found = []
     for each in find_memories(home, top, read) if top else ():
         if each.state == HERE:
-            found.append((each.host, f"has its own memory in the store, in {each.path}"))
+            found.append((each.host, f"keeps its own memory in the store, in {each.path}"))
         elif each.state == ON:
             how = f"to turn it off: {each.switch}"
-            found.append((each.host, f"has its own memory in {each.path}; {how}"))
+            found.append((each.host, f"keeps its own memory in {each.path}; {how}"))
     return found
 
 
@@ -95,7 +95,7 @@ def _find_codex(home: str, read: _Read) -> OwnMemory | None:
     on = isinstance(features, dict) and features.get("memories") is True
     if not on and not os.path.isdir(f"{folder}/memories"):
         return None
-    switch = f"set memories = false below [features] in {folder}/config.toml"
+    switch = f"set memories = false in [features] of {folder}/config.toml"
     return OwnMemory("codex", f"{folder}/memories", ON if on else OFF, switch)
 
 

@@ -125,10 +125,10 @@ def parse(text: str, path: str) -> Json:
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path} cannot be parsed: {error}",
-            "fix the file first; memfs does not rewrite a file that it cannot parse",
+            "fix the file; memfs does not rewrite a file that it cannot parse",
         ) from error
     if not isinstance(found, dict) or not isinstance(found.get("hooks", {}), dict):
-        raise StoreError(f"{path} is not a settings file: a mapping with hooks was expected")
+        raise StoreError(f"{path} is not a settings file: expected a mapping with 'hooks'")
     return found
 
 

@@ -134,19 +134,20 @@ def _merge(
 
     `where` is the key path. A value that becomes empty is `_NOTHING`, unless its path is in `stay`.
     """
+    made = entries if put else _NOTHING
     if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
         ours, what = _is_our_server(found), f"MCP server named {SERVER}"
         if put and ours:
             return {**_mapping(found), **_mapping(entries)}  # with keys that a user added
-        return _merge_single(found, entries if put else _NOTHING, what, ours=ours)
+        return _merge_single(found, made, what, "with --no-mcp", ours=ours)
     if where == ("statusLine",):
         ours = _LINE.fullmatch(str(_mapping(found).get("command"))) is not None
-        return _merge_single(found, entries if put else _NOTHING, "status line", ours=ours)
+        return _merge_single(found, made, "status line", "without --status-line", ours=ours)
     if len(where) == 1 and where[0] in OWN_MEMORY:
-        what = f"{where[0]}: {found!r}"
-        return _merge_single(found, entries if put else _NOTHING, what, ours=found == entries)
+        what = f"value of {where[0]} ({found!r})"
+        return _merge_single(found, made, what, "without --own-memory", ours=found == entries)
     if found is _NOTHING:
-        return entries if put else _NOTHING
+        return made
     if where == ("$schema",):  # added by opencode or its user
         return found
     if isinstance(found, dict) and isinstance(entries, dict):
@@ -163,12 +164,12 @@ def _merge(
     if isinstance(found, list) and isinstance(entries, list):
         return _merge_list(found, entries, entries if put else [], stays=where in stay)
     if put and found != entries:
-        name = f"hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
+        name = f"the hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
         kind = "list" if isinstance(entries, list) else "mapping"
         known = isinstance(entries, list | dict)
         wrong = f"{name} are not a {kind}" if known else f"{name} is {found!r}, not {entries!r}"
         raise StoreError(
-            f"the settings' {wrong}", "fix the settings first, as the assistant's manual says"
+            f"in the settings, {wrong}", "fix the settings as the assistant's manual describes"
         )
     return found
 
@@ -202,7 +203,7 @@ def _drop_ours(item: object, ours: list[object]) -> object:
     return {**item, "hooks": rest} if rest else _NOTHING
 
 
-def _merge_single(found: object, entry: object, what: str, *, ours: bool) -> object:
+def _merge_single(found: object, entry: object, what: str, how: str, *, ours: bool) -> object:
     """Return the value of a key that has one owner. Raises `StoreError` for another's."""
     if found is _NOTHING or ours:
         return entry
@@ -210,7 +211,7 @@ def _merge_single(found: object, entry: object, what: str, *, ours: bool) -> obj
         return found
     raise StoreError(
         f"the settings already have another {what}",
-        "rename or remove that entry first, or install without this entry",
+        f"rename or remove the existing entry, or install {how}",
     )
 
 

@@ -24,7 +24,7 @@ _NOUNS = {
     "blocks": "block",
     "passages": "passage",
     "facts": "fact",
-    "static": "static text",
+    "static": "static entry",
     "sessions": "session",
     "windows": "window",
     "edits": "edit",
@@ -39,26 +39,26 @@ _NOUNS = {
     "source",
     metavar="assistants",
     type=click.Choice(["assistants"]),
-    help="Import the assistants' own notes: show each as a diff, and ask.",
+    help="Import assistants' own notes: show each as a diff and ask.",
 )
 @click.option("--yes", is_flag=True, help="With --from: import all new notes.")
 @click.option("--take", metavar="NAME", multiple=True, help="With --from: import the note NAME.")
 @click.option(
-    "--project", metavar="NAME", default="", help="Import the project NAME of another tool."
+    "--project", metavar="NAME", default="", help="Import the project NAME from another tool."
 )
 @click.option("--user", is_flag=True, help="Import into your own store, not the project's.")
 @click.option(
     "--pin",
     is_flag=True,
-    help="Pin blocks from other tools' files: assistants always get them in full.",
+    help="Pin blocks from other tools, so that assistants always get them in full.",
 )
 @click.option(
     "--anyway",
     is_flag=True,
-    help="Import an export of your own store into the project's, or the reverse.",
+    help="Import an export of your own store into the project's, or vice versa.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be imported; write nothing.")
-@click.option("--undo", metavar="ID", default="", help="Undo the whole import ID.")
+@click.option("--undo", metavar="ID", default="", help="Undo all that import ID added.")
 @click.option("--list", "listed", is_flag=True, help="List the imports that can be undone.")
 @options.json_option
 def import_command(
@@ -77,26 +77,26 @@ def import_command(
 ) -> None:
     """Import memory: an export of memfs, or the memory of other tools.
 
-    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see
-    docs/importers.md), or a file or folder of one: its observations and notes become passages, its
-    blocks blocks, its conversations sessions. If it has several projects, the one of this folder is
-    imported. An export of ChatGPT or Claude.ai goes into your own store. In another folder with
-    only text files, each file becomes a block, or passages.
+    PATH can be the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see
+    docs/importers.md), or a file or folder of a tool. Its observations and notes become passages,
+    its conversations sessions. If the tool has several projects, only the project in this folder is
+    imported. An export from ChatGPT or Claude.ai goes into your own store. In any other folder with
+    only text files, each file becomes a block or passages.
 
-    Without PATH, it looks for files of other tools, and lists the result for each: CLAUDE.md,
+    Without PATH, memfs looks for files of other tools and lists what each would become: CLAUDE.md,
     AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf, memory-bank,
-    Serena's memories, and Claude Code's own memory. PATH takes files and folders of them: a short
-    text becomes a block, a longer one passages of the archive. The files do not change.
+    Serena's memories, and Claude Code's own memory. PATH can also name such files and folders. A
+    short text becomes a block, a longer one passages. The files do not change.
 
-    --from assistants reads the own memories of Claude Code, Codex, Gemini CLI and Windsurf, shows
-    new notes, and asks about each. Notes about you go into your own store.
+    --from assistants reads the memory that Claude Code, Codex, Gemini CLI and Windsurf keep
+    themselves, shows new notes and asks about each. Notes about you go into your own store.
 
-    An export (or a zip or tar of an .agent-memory) is checked as a whole first. Settings and
+    An export (or a zip or tar of an .agent-memory folder) is checked as a whole first. Settings and
     history are never imported.
 
-    Blocks that exist here are merged without losing a line, and memfs undo takes each back. Items
-    with a secret, over their limit or read-only here are named and left out: exit code 1. An
-    assistant will read the imported text, so look at it.
+    Existing blocks are merged without losing a line; memfs undo reverts one block. Items with a
+    secret, over their limit or read-only here are listed and left out, with exit code 1. An
+    assistant will read the imported text, so review it.
     """
     place = options.place()
     if undo or listed:
@@ -106,7 +106,7 @@ def import_command(
         return
     if source:
         if paths or project or user or pin or anyway:
-            raise click.UsageError("--from allows no PATH, only --dry-run, --yes, --take, --json")
+            raise click.UsageError("--from takes no PATH, only --dry-run, --yes, --take and --json")
         _import_assistants(place, yes=yes, take=take, dry_run=dry_run, as_json=as_json)
         return
     if yes or take:
@@ -114,9 +114,9 @@ def import_command(
     home = options.home()
     tool = importing.find_tool(paths, home)
     if tool and (pin or anyway):
-        raise click.UsageError("--pin and --anyway do not work with the memory of a tool")
+        raise click.UsageError("--pin and --anyway do not work when you import from a tool")
     if project and not tool:
-        raise click.UsageError("--project works only with another tool: memfs import TOOL")
+        raise click.UsageError("--project works only if you import from a tool: memfs import TOOL")
     into = {"user": user, "dry_run": dry_run}
     export = "" if tool else importing.find_export(paths)
     if export and pin:
@@ -151,7 +151,9 @@ def _import_assistants(
     new = importing.list_new(found)
     if unknown := [name for name in take if name not in {each.label for each in new}]:
         names = ", ".join(each.label for each in new)
-        hint = f"choose one of: {names}" if names else "there are no new notes"
+        hint = (
+            f"choose one of: {names}" if names else "list the notes: memfs import --from assistants"
+        )
         raise UsageError(f"no new note is named '{unknown[0]}'", hint)
     if not as_json:
         report.print_assistants(found, new)
@@ -162,8 +164,9 @@ def _import_assistants(
         return
     if origin.actor == "agent":
         raise RejectedError(
-            "only the user can import the notes of assistants",
-            "ask the user to run memfs import --from assistants",
+            "only a person can import the notes of assistants, "
+            f"and this is the shell of {origin.host}",
+            "run memfs import --from assistants in your own terminal",
         )
     if not (yes or take):
         chosen = _choose(new)
@@ -252,7 +255,7 @@ def _list_counts(counts: Mapping[tuple[str, str], int], of: str) -> list[dict[st
     "--to",
     "tool",
     type=click.Choice(list(writers.EXPORTERS)),
-    help="Write the format of another tool.",
+    help="Export in the format of another tool.",
 )
 @click.option("--user", is_flag=True, help="Export your own store, not the project's.")
 @click.option(
@@ -265,15 +268,15 @@ def _list_counts(counts: Mapping[tuple[str, str], int], of: str) -> list[dict[st
 def export_command(
     file: str, tool: str | None, user: bool, everything: bool, force: bool, secrets: bool
 ) -> None:
-    """Write the project's memory to FILE, one zip: config, blocks, archive, facts, static.
+    """Write the project's memory to the zip FILE: config, blocks, archive, facts, static.
 
-    `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If the
-    memory contains a secret, the command names it and stops, unless --with-secrets is given.
+    `-` writes to stdout. The same memory gives the same bytes. Only you can read the file. If the
+    memory contains a secret, the command names it and stops, unless you give --with-secrets.
 
     --to writes blocks, passages, static entries and current facts for another tool: an agent file
     of Letta (with the passages in a second file), a folder of notes for basic-memory, a folder of
     plain Markdown, or the memory.jsonl of MCP's server-memory. --all adds sessions to the folders.
-    The command names data that a format cannot contain.
+    The command lists data that the format cannot contain.
     """
     path = "" if file == "-" else file
     if tool and not path:
@@ -292,7 +295,9 @@ def export_command(
         )
     done = _check_secrets(done)
     for left in done.left_out:
-        console.talk(f"! left out, because a file of this name cannot be imported again: {left}")
+        console.talk(
+            f"! left out, because memfs could not import a file with this name later: {left}"
+        )
     if not path:
         console.write_bytes(done.data)
     what = _format_counts(done.counts) or ("nothing" if tool else "only settings")
@@ -300,12 +305,11 @@ def export_command(
     console.print_done(f"{what}{f': {path}' if path else ''}, {format_size(done.size)}")
     for beside in done.paths if len(done.paths) == 2 else ():
         if beside != path:
-            console.talk(f"  the passages: {beside}")
+            console.talk(f"  passages: {beside}")
     if unplaced := _format_counts(done.unplaced):
-        console.talk(f"  not exported, because the {tool} format cannot contain it: {unplaced}")
+        console.talk(f"  not exported: {unplaced} (the {tool} format cannot contain them)")
     if path and (user or everything) and not git.is_ignored(path):
-        written = "what was exported" if tool else "this file"
-        console.talk(f"  git does not ignore {written}: do not commit it.")
+        console.talk("  git does not ignore the export: do not commit it.")
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:

@@ -75,9 +75,9 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
     total = sum(map(len, members.values()))
     if total > MOST_BYTES or len(members) >= MOST_FILES:
         raise StoreError(
-            f"cannot export {len(members):,} files of {total >> 20:,} MB: an import takes at most "
+            f"cannot export {len(members):,} files of {total >> 20:,} MB: an import can have "
             f"{MOST_FILES:,} files and {MOST_BYTES >> 20} MB",
-            "leave out --all, or copy the folder of the store",
+            "leave out --all, or copy the store's folder",
         )
     manifest = {
         "memfs": FORMAT,
@@ -114,17 +114,17 @@ def check_target(path: str, *, force: bool, is_folder: bool = False) -> None:
         raise StoreError(f"{path} is not a folder", "give the path of a folder, or a new path")
     if is_folder and outside.list_names(path) and not force:
         raise StoreError(
-            f"{path} is not empty", "add --force to write into it and overwrite its files"
+            f"{path} is not empty", "add --force to write into the folder and overwrite its files"
         )
     if kind and not is_folder:
         raise StoreError(
-            f"{path} is a folder", "give the path of a file in it, for example memory.zip"
+            f"{path} is a folder", f"give the path of a file, for example {path}/memory.zip"
         )
     if os.path.lexists(path) and not (force or is_folder):
-        raise StoreError(f"{path} exists already", "add --force to overwrite it")
+        raise StoreError(f"{path} already exists", "add --force to overwrite the file")
     above = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(above):
-        raise NotFoundError(f"there is no folder {above}")
+        raise NotFoundError(f"there is no folder {above}", "create the folder first")
 
 
 def save(path: str, data: bytes) -> None:
@@ -163,15 +163,15 @@ def _describe_file(path: str, what: str) -> str:
     with outside.open_stream(path) as handle:
         head = handle.read(64)
         if not head:
-            return "it is empty"
+            return "the file is empty"
         if head.startswith(database.MAGIC):
             return _describe_database(path)
         if head.startswith((b"PK", b"\x1f\x8b")):
-            return f"it is a damaged archive ({what})"
+            return f"the file is damaged ({what})"
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
             handle.seek(0)
             return _describe_json(handle.read(_LARGEST_JSON))
-    return "it is neither an export of memfs nor a file of a tool that memfs knows"
+    return "the file is neither an export of memfs nor from a known tool"
 
 
 def _describe_database(path: str) -> str:
@@ -179,8 +179,8 @@ def _describe_database(path: str) -> str:
         with database.open_database(path) as base:
             named = ", ".join(base.list_tables()[:5])
     except OSError as error:
-        return f"it is a damaged database ({error.strerror})"
-    return f"it is a database of a tool that memfs does not know (tables: {named or 'none'})"
+        return f"the file is a damaged database ({error.strerror})"
+    return f"the file is a database of an unknown tool (tables: {named or 'none'})"
 
 
 def _describe_json(data: bytes) -> str:
@@ -191,8 +191,8 @@ def _describe_json(data: bytes) -> str:
         except UNREADABLE as error:
             wrong = error
         else:
-            return "it is JSON of a tool that memfs does not know"
-    return f"it is damaged JSON ({wrong})"
+            return "the file is JSON from an unknown tool"
+    return f"the file is damaged JSON ({wrong})"
 
 
 def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
@@ -272,7 +272,7 @@ def problem(name: str) -> str:
     if name.startswith("/") or "\\" in name or name[1:2] == ":":
         return "its path is absolute or has backslashes"
     if any(part in ("", ".", "..") for part in name.split("/")):
-        return "its path leads out of the archive"
+        return "its path leads out of the store"
     return f"its path has more than {LONGEST_NAME} characters" if len(name) > LONGEST_NAME else ""
 
 
@@ -284,7 +284,8 @@ def _check_name(name: str) -> None:
 
 def _refuse(name: str, why: str) -> NoReturn:
     raise StoreError(
-        f"the archive contains {name!r}, which is not safe: {why}", "nothing was written"
+        f"cannot import {name!r} from the file: {why}; nothing was imported",
+        "export the memory again, or remove this entry from the file",
     )
 
 
@@ -301,7 +302,7 @@ def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, b
         what = "more than one store" if tops else "no store"
         raise StoreError(
             f"{path} contains {what}",
-            f"give a file of memfs export, or a zip or tar of one {store_paths.NAME} folder",
+            f"give a file made by memfs export, or a zip or tar of one {store_paths.NAME} folder",
         )
     top = tops.pop()
     inside = {name[len(top) :]: data for name, data in found.items() if name.startswith(top)}
@@ -321,10 +322,12 @@ def _check_manifest(inside: dict[str, bytes], path: str) -> str:
         manifest = json.loads(text)
         version, tier, sums = manifest["memfs"], str(manifest["tier"]), dict(manifest["files"])
     except UNREADABLE:
-        raise StoreError(f"the {MANIFEST} of {path} is damaged", "export it again") from None
+        raise StoreError(
+            f"the {MANIFEST} in {path} is damaged", "export the memory again"
+        ) from None
     if version != FORMAT:
         raise StoreError(
-            f"{path} has the export format {version!r}; this version of memfs reads only {FORMAT}",
+            f"{path} has export format {version!r}, but this memfs reads only format {FORMAT}",
             "install a newer memfs",
         )
     wrong = [name for name in sums if name not in inside] + [
@@ -333,7 +336,7 @@ def _check_manifest(inside: dict[str, bytes], path: str) -> str:
     if wrong:
         raise StoreError(
             f"{min(map(str, wrong))} in {path} does not match {MANIFEST}",
-            f"export it again; if you changed it on purpose, remove {MANIFEST} from it",
+            f"export the memory again, or remove {MANIFEST} if you changed the file on purpose",
         )
     return tier
 
@@ -355,7 +358,8 @@ class UnpackMeter:
         self._files += 1
         if self._files > MOST_FILES:
             raise StoreError(
-                f"the archive has more than {MOST_FILES:,} files", "nothing was written"
+                f"the file contains more than {MOST_FILES:,} files; nothing was imported",
+                "split the file",
             )
 
     def count_bytes(self, more: int) -> None:
@@ -363,9 +367,10 @@ class UnpackMeter:
         self._bytes += more
         if self._bytes > self._most:
             many = (
-                f"the archive unpacks to more than {self._most >> 20:,} MB: too much for its size"
+                f"the file unpacks to more than {self._most >> 20:,} MB, too much for its size; "
+                "nothing was imported"
             )
-            raise StoreError(many, "nothing was written")
+            raise StoreError(many, "split the file, or export the memory again")
 
 
 class MeteredStream(io.RawIOBase):

@@ -143,7 +143,7 @@ def convert(
 
 def _choose_store(place: Place, *, user: bool) -> tuple[str, Store]:
     if not user and place.project is None:
-        raise StoreError("there is no project store here", "export your own store with --user")
+        raise StoreError("there is no project store here", "add --user to export your own store")
     tier = labels.USER if user else labels.PROJECT
     return tier, place.store(tier)
 

@@ -68,8 +68,8 @@ KINDS = (
 _OWN = {kind.path.partition("/")[0] for kind in KINDS if "/" in kind.path}  # `.claude` and such
 _AUTO = re.compile(r"/projects/[^/]+/memory/(.+\.md)\Z")  # where Claude Code keeps it by itself
 _TEXTS = (".md", ".mdc", ".markdown", ".txt")
-_COMMITTED = "it is committed with the project, so it is not your own memory"
-_OTHER = "it is of a tool that memfs does not know: name the file itself to import it"
+_COMMITTED = "the file is committed with the project, so it is not your own memory"
+_OTHER = "the file is from no known tool; to import it anyway, name the file itself"
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext
@@ -167,7 +167,7 @@ def find(path: str, top: str, home: str) -> list[ForeignFile]:
     found = dict.fromkeys(_list_files(whole))
     if not found:
         raise NotFoundError(
-            f"{path} contains no memory files of a tool that memfs knows",
+            f"{path} contains no memory files of a known tool",
             "name the files to import: memfs import FILE…",
         )
     return [_describe_file(each, top, home, root) for each in found]
@@ -324,7 +324,7 @@ def find_problem(path: str, root: str) -> str:
     """Return why a path cannot be read, "" if it can."""
     real = os.path.realpath(path)
     if not files.is_below(real, os.path.realpath(root)):
-        return f"it is a link to {real}, outside of {root}: to import the target, name its path"
+        return f"it is a link to {real}, outside of {root}; to import the target, name its path"
     if os.path.isdir(real):
         return "it is a link to a folder" if os.path.islink(path) else "it cannot be read"
     return "" if os.path.exists(real) else "it is a broken link"

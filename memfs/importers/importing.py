@@ -79,8 +79,9 @@ def find_export(paths: tuple[str, ...]) -> str:
     found = [path for path in paths if not foreign_files.is_text_path(path)]
     if found and len(paths) > 1:
         raise UsageError(
-            f"{found[0]} is read as an export, which cannot be imported with other paths",
-            "import it alone; text files of other tools end in .md, .mdc or .txt",
+            f"{found[0]} has no .md, .mdc or .txt ending, so it is read as an export, "
+            "which must be the only path",
+            f"import the export by itself: memfs import {shlex.quote(found[0])}",
         )
     return found[0] if found else ""
 
@@ -94,8 +95,8 @@ def run(
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
         raise StoreError(
-            f"{path} is the export of a {found.tier} store; this import goes to the {tier} store",
-            f"run memfs import{flag} for the {found.tier} store, or add --anyway to import it here",
+            f"{path} is from a {found.tier} store, but this import goes to the {tier} store",
+            f"use memfs import{flag} for the {found.tier} store, or add --anyway to import it here",
         )
     known = merge.memory(found.files) + sum(
         n in found.files for n in (store_paths.CONFIG, _JOURNAL)
@@ -131,7 +132,7 @@ def import_files(
     done = _import_members(place, about, members, origin, dry_run=dry_run or not paths)
     long = [each.label for each in found if each.files and not each.block]
     grown = [each for each in long if blocks.resolve_label(place, labels.qualify(tier, each))]
-    note = f"too long for a block now, but the earlier block stays: {', '.join(grown)}"
+    note = f"now too long for a block, so the earlier block stays: {', '.join(grown)}"
     return replace(done, note=_join_notes(note if grown else "", done.note))
 
 
@@ -213,7 +214,7 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
     for path in paths:
         if os.path.isdir(path) and store_paths.is_store(os.path.realpath(path)):
             raise StoreError(
-                f"{path} is a store of memfs, which cannot be imported directly",
+                f"{path} is a memfs store, which cannot be imported directly",
                 "run memfs export FILE in its project, then memfs import FILE here",
             )
         for source in (
@@ -257,7 +258,7 @@ def _find_nested(place: Place, path: str, home: str) -> list[ForeignFile]:
 def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
     roots = [os.path.realpath(store.root) + os.sep for _, store in place.list_tiers()]
     return [
-        source._replace(problem=source.problem or "it is in the store already")
+        source._replace(problem=source.problem or "the file is already in the store")
         if os.path.realpath(source.path).startswith(tuple(roots))
         else source
         for source in sources
@@ -301,16 +302,15 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
         found = tool.find(home, account.list_variables())
         if not found:
             raise NotFoundError(
-                f"{tool.name} has no memory at its usual place",
-                "name its file or folder: memfs import PATH",
+                f"found no memory of {tool.name} in its usual place",
+                "give the path of its file or folder: memfs import PATH",
             )
         return [(tool, path) for path in found]
     known = [(each, path) for path in paths if (each := readers.recognise(path))]
     if known and len(paths) > 1:
         raise UsageError(
-            f"{known[0][1]} is the memory of {known[0][0].name}, which cannot be "
-            "imported with other paths",
-            f"import it alone: memfs import {shlex.quote(known[0][1])}",
+            f"{known[0][1]} is the memory of {known[0][0].name}, which must be the only path",
+            f"import this memory by itself: memfs import {shlex.quote(known[0][1])}",
         )
     return known
 

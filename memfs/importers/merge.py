@@ -128,7 +128,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
         return text, odd.message
     meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
     wrong = yaml_edit.read(meta)[1]
-    return text, f"cannot import {name}: its front matter is invalid: {wrong}" if wrong else ""
+    return text, f"cannot import {name}: its front matter is invalid ({wrong})" if wrong else ""
 
 
 def _refuse(kind: str, name: str, why: str) -> ImportItem:
@@ -179,9 +179,9 @@ def _plan_logs(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Itera
     for name, data in found:
         short = name.removeprefix("local/")
         if short == name and not _MONTH.fullmatch(name[len("facts/") : -len(".jsonl")]):
-            yield _refuse(kind, name, f"{name}: files of facts must be named <yyyy-mm>.jsonl")
+            yield _refuse(kind, name, f"{name}: a file of facts must be named <yyyy-mm>.jsonl")
         elif not all(map(_NAME.fullmatch, short.split("/"))):
-            yield _refuse(kind, name, f"{name}: not a valid file name")
+            yield _refuse(kind, name, f"{name}: the file name is not valid")
         else:
             top = store.root if short == name else store.local
             yield from _plan_lines(kind, name, data, f"{top}/{short}")
@@ -245,7 +245,9 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
         path = f"{store.root}/{name}"
         now = None if wrong else files.read(path)
         if not wrong and now not in (None, text):
-            wrong = f"cannot import {key}: a static entry of this name has another text, and stays"
+            wrong = (
+                f"cannot import {key}: a static entry with this name exists and has another text"
+            )
         if wrong:
             yield ImportItem("static", key, "refused", wrong)
         elif now == text:
@@ -260,7 +262,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
         if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
-            yield _refuse("session", short, f"{short}: not a valid file name for a session")
+            yield _refuse("session", short, f"{short}: the file name is not valid for a session")
             continue
         path = f"{store.local}/recall/{short}"
         if recall.is_read_elsewhere(path):
@@ -278,7 +280,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             yield ImportItem("session", short, "same")
             continue
         whole |= {ident: messages[ident] for ident in new}
-        count = f"{len(new):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        count = f"{len(new):,} messages" + (f", {damaged:,} lines unreadable" if damaged else "")
         every = tuple(whole.values())
         yield ImportItem("session", short, outcome, count, path, messages=every, marks=new)
 
@@ -331,8 +333,8 @@ class OutdatedPassages(NamedTuple):
         """Say in words what becomes of them, "" for none."""
         told = {
             "replaced, because their source changed (copies are in local/backup)": self.replaced,
-            "changed at their source and here: both versions stay": self.changed,
-            "no longer at their source, but still here": self.gone,
+            "changed both at their source and here (both versions stay)": self.changed,
+            "missing at their source, but still here": self.gone,
         }
         return "; ".join(f"passages: {len(each):,} {what}" for what, each in told.items() if each)
 

@@ -101,11 +101,11 @@ def plan_import(
     def make_files(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         same = texts.setdefault(archive.merge_passages(text.body), source.shown)
         if same != source.shown:
-            raise _LeftError(f"it has the same text as {same}")
+            raise _LeftError(f"same text as {same}")
         targets = _make_block(source, text, limit(source.label), pin=pin)
         targets = targets or _make_passages(source, text)
         if other := next((taken[name] for name in targets if name in taken), ""):
-            raise MemfsError(f"{other} already has the label {source.label}")
+            raise MemfsError(f"{other} already has the label '{source.label}'")
         taken.update(dict.fromkeys(targets, source.shown))
         return targets
 
@@ -136,7 +136,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     raw = text_files.read_text(source.path, source.shown)
     wrong = marked_section.problem(raw, *MARKS)
     if wrong:
-        raise MemfsError(f"the section of memfs in it is damaged: {wrong}")
+        raise MemfsError(f"the memfs section in the file is damaged ({wrong})")
     if source.section:
         _, _, below = f"\n{raw}".partition(f"\n{source.section}\n")
         raw = re.split(r"(?m)^#{1,2} ", below, maxsplit=1)[0]
@@ -149,7 +149,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     if source.label == foreign_files.AUTO and not user:
         text = replace(text, body=_filter_index(source, text.body))
     if not text.body.strip():
-        raise _LeftError("memfs wrote it (memfs sync)" if own != raw else "it is empty")
+        raise _LeftError("written by memfs sync" if own != raw else "empty")
     for found in find_secrets(source.kept):
         raise MemfsError(f"its name contains a secret ({found.type})")
     for found in find_secrets(head + text.body):
@@ -158,7 +158,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(f"line {line} looks like a secret ({found.type})")
     named = list(_find_imports(text.body))
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
-        raise _LeftError(f"it contains only imports: {', '.join(named)}")
+        raise _LeftError(f"contains only imports: {', '.join(named)}")
     return text
 
 
@@ -207,7 +207,7 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
     found = headings.split_text(text.body, _PASSAGE)
     if len(found) > _MOST_PASSAGES:
         raise MemfsError(
-            f"it would become {len(found):,} passages, the limit is {_MOST_PASSAGES:,}"
+            f"the file would become {len(found):,} passages; the limit is {_MOST_PASSAGES:,}"
         )
     at = text_files.get_modified_at(source.path)
     kind = source.label.partition("/")[0]

@@ -35,7 +35,7 @@ _NOUNS = {
     "block": "block",
     "passage": "passage",
     "facts": "fact",
-    "static": "static text",
+    "static": "static entry",
     "session": "session",
     "windows": "window",
     "outcomes": "outcome",
@@ -76,10 +76,14 @@ def print_import(
     if list_only:
         _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
-    look = ["check it: memfs show LABEL, memfs search; undo one block: memfs undo LABEL"]
+    look = [
+        "check the result with memfs show or memfs search; undo one block with memfs undo LABEL"
+    ]
     if not pin and any(item.kind == "block" for item in _list_added(done)):
         look.insert(
-            0, "blocks are not pinned: most tools read their own files; pin: memfs edit LABEL --pin"
+            0,
+            "blocks are not pinned, because most tools read their own files; "
+            "pin one with memfs edit LABEL --pin",
         )
     _print_summary(done, look, dry_run=dry_run)
 
@@ -89,14 +93,14 @@ def print_export(done: Imported, *, dry_run: bool) -> None:
     _print_items(done)
     _print_refused(done)
     if done.config:
-        console.talk("  not imported: config.yaml of the export; your settings stay")
+        console.talk("  not imported: the export's config.yaml; your settings stay")
     if done.edits:
-        console.talk(f"  not imported: history of the export, {format_count(done.edits, 'edit')}")
+        console.talk(f"  not imported: the export's history ({format_count(done.edits, 'edit')})")
     if done.left_out:
         console.talk(
-            f"  not imported: {format_count(done.left_out, 'file')} of the export, not memory"
+            f"  not imported: {format_count(done.left_out, 'file')} without memory in the export"
         )
-    look = ["check it: memfs show, memfs log; undo one block: memfs undo LABEL"]
+    look = ["check the result with memfs show or memfs log; undo one block with memfs undo LABEL"]
     _print_summary(done, look, dry_run=dry_run)
 
 
@@ -104,8 +108,8 @@ def _warn_of_sharing(done: Imported, *, user: bool) -> None:
     own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
     if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
         console.talk(
-            "! some files are not from the project, but its store is committed: "
-            "import them with --user"
+            "! some of these files are not part of the project, and its store is committed to git; "
+            "to keep them to yourself, add --user"
         )
 
 
@@ -118,7 +122,7 @@ def _print_refused(done: Imported, most: int | None = None) -> None:
     for item in refused[:most]:
         console.talk(f"! {item.detail}")
     if most and len(refused) > most:
-        console.talk(f"! {len(refused) - most:,} more were refused: add --json to list them")
+        console.talk(f"! {len(refused) - most:,} more were refused; add --json to list them")
 
 
 def _print_signs(done: Imported) -> None:
@@ -136,7 +140,7 @@ def _print_signs(done: Imported) -> None:
         console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:
         console.talk(
-            f"! {len(items) - _MAX_SIGNS:,} more texts are worth a look: add --json to list them"
+            f"! {len(items) - _MAX_SIGNS:,} more texts need a look; add --json to list them"
         )
 
 
@@ -148,8 +152,8 @@ def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> Non
     for item in added:
         numbers[item.kind] += item.count
     counts = [format_count(number, _NOUNS[kind]) for kind, number in numbers.items()]
-    what = f"{', '.join(counts) or 'nothing'} added"
-    what = f"{'would be: ' if dry_run else ''}{what}, {same:,} here already"
+    what = f"{', '.join(counts) or 'nothing'} {'would be ' if dry_run else ''}added"
+    what = f"{what}, {same:,} already here"
     if refused := sum(item.count for item in done.items if item.outcome == "refused"):
         console.talk(f"! {what}, {refused:,} refused")
     else:
@@ -157,7 +161,7 @@ def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> Non
     format_remainder(done.note)
     if done.own:
         owned = format_count(done.own, "session")
-        console.talk(f"  {owned} in your own store: searches in every project find them")
+        console.talk(f"  {owned} went into your own store; searches in every project find them")
     if done.unpinned:
         named = ", ".join(done.unpinned[:_MAX_LABELS])
         more = len(done.unpinned) - _MAX_LABELS
@@ -221,9 +225,9 @@ def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> 
 def _describe_outcomes(outcomes: list[str]) -> list[str]:
     counts = Counter(outcomes)
     if len(counts) > 1:
-        words = {"same": "here already"}
+        words = {"same": "already here"}
         return [", ".join(f"{n:,} {words.get(what, what)}" for what, n in sorted(counts.items()))]
-    words = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
+    words = {"new": "", "same": "already here", "merged": "merged", "refused": "refused"}
     return [word for word in (words[what] for what in counts) if word]
 
 
@@ -231,7 +235,7 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     outcomes = {item.outcome for item in done.items}
     if not outcomes & {"new", "merged"}:
         if "same" in outcomes:
-            console.print_done("everything is imported already")
+            console.print_done("everything is already imported")
         return
     top = place.home.top
     paths: list[str] = []
@@ -243,7 +247,9 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     quoted = [path if path.startswith("~") else shlex.quote(path) for path in paths]
     words = ["memfs import", *options, *quoted]
     console.talk(f"→ {' '.join(words)}")
-    console.talk("  imports all of them; add --dry-run to see it first, or name single files")
+    console.talk(
+        "  imports all of these files; to preview the result, add --dry-run; or name single files"
+    )
 
 
 def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
@@ -257,7 +263,7 @@ def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
     if not new:
         known = any(item.outcome == "same" for item in found.items)
         console.print_done(
-            "all notes of assistants are imported already" if known else "assistants have no notes"
+            "all notes of assistants are already imported" if known else "assistants have no notes"
         )
 
 
@@ -274,11 +280,11 @@ def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     console.talk(f"{name}: {format_counts(done.taken) or 'nothing for this store'}")
     if done.left:
         console.talk(
-            f"  not imported: {format_counts(done.left)}; import a project: --project NAME"
+            f"  not imported: {format_counts(done.left)}; to import a project, add --project NAME"
         )
     for (noun, why), number in done.omitted.items():
         console.talk(f"  not imported: {format_count(number, noun)}, {why}")
-    look = ["check it: memfs show --list, memfs archive list, memfs session list"]
+    look = ["check the result with memfs show --list, memfs archive list or memfs session list"]
     _print_summary(done, look, dry_run=dry_run)
 
 
@@ -305,12 +311,12 @@ def print_list(found: Sequence[ImportRecord]) -> None:
 
 
 def format_counts(counts: Mapping[tuple[str, str], int]) -> str:
-    """Return counts by (noun, project): "3 observations, 1 summary of shop; 2 more projects"."""
+    """Return counts by (noun, project): "3 observations, 1 summary in shop; 2 more projects"."""
     projects: dict[str, list[str]] = {}
     for (noun, project), number in counts.items():
         projects.setdefault(project, []).append(format_count(number, noun))
     parts = [
-        ", ".join(words) + (f" of {project}" if project else "")
+        ", ".join(words) + (f" in {project}" if project else "")
         for project, words in projects.items()
     ]
     more = len(parts) - _MAX_PROJECTS

@@ -22,7 +22,7 @@ def read_text(path: str, shown: str) -> str:
     try:
         raw, size = outside.beginning(path, LARGEST, 0)
     except OSError as error:
-        raise MemfsError(f"it cannot be read: {error.strerror}") from None
+        raise MemfsError(f"it cannot be read ({error.strerror})") from None
     if raw is None:
         raise MemfsError("it is not a file")
     if size > LARGEST:

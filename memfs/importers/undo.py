@@ -69,14 +69,16 @@ def run(place: Place, ident: str, origin: Origin) -> Unimported:
     """
     if origin.actor == "agent":
         raise RejectedError(
-            "only the user can undo an import", f"ask the user to run memfs import --undo {ident}"
+            "only a person can undo an import, "
+            f"and this is the shell of {origin.host or 'an assistant'}",
+            f"run memfs import --undo {ident} in your own terminal",
         )
     known = [(store, each) for store in place.stores() for each in read_all(store)]
     found = [(store, each) for store, each in known if ident and each.id.startswith(ident)]
     if len({each.id for _, each in found}) != 1:
-        several = f"several ids of imports start with {ident}" if found else ""
+        several = f"several import ids start with '{ident}'" if found else ""
         raise NotFoundError(
-            several or f"no import has the id {ident}", "list the imports: memfs import --list"
+            several or f"no import has the id '{ident}'", "list the imports: memfs import --list"
         )
     undoing = _Undoing(place, origin)
     for store, record in found:

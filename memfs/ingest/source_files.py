@@ -188,7 +188,7 @@ class SourceWalk:
             try:
                 listing, inner = self._list_folder(folder, path, above, levels)
             except OSError as error:
-                self.unreadable[folder] = f"cannot be read: {error.strerror}"
+                self.unreadable[folder] = f"cannot be read ({error.strerror})"
                 continue
             self.listings[folder] = listing
             self.left.update(listing.left)

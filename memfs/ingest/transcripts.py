@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memfs.search.indexer import Indexer
 
 FORGOTTEN = "the session was forgotten (memfs session forget)"
-_EARLIER = "all its messages were read already, from another transcript of the session"
+_EARLIER = "all messages were already read from another transcript of the session"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
 _MOST_RECENT = 8  # cached logs: a copied or resumed session has several transcripts
@@ -244,7 +244,7 @@ class _Work:
             self._finish(part, job, found.strerror or transcript_files.UNREADABLE)
             return
         if part.start and found.before != job.mark:
-            self._finish(part, job, "changed while memfs read it; the next run reads it again")
+            self._finish(part, job, "the file changed during the read; the next run reads it again")
             return
         job.mark = found.mark
         job.malformed += found.rows.malformed
@@ -296,7 +296,7 @@ class _Work:
         if not draft.empty or not state:
             job.new = draft.keep(state, job.path, job.mark)
             return ""
-        return "no longer has messages; the earlier messages stay"
+        return "the transcript no longer has messages; the earlier ones stay"
 
     def _finish(self, part: TranscriptPart, job: _Job, reason: str) -> None:
         if job.draft:

@@ -351,11 +351,13 @@ def _read_stdin() -> bytes:
         room -= len(more)
     while system.read(0, 1 << 18):  # to the end: a closed pipe would be an error for the host
         pass
-    raise ValueError(f"stdin is larger than {MOST_INPUT >> 20} MB; no text was added to the prompt")
+    raise ValueError(
+        f"standard input is larger than {MOST_INPUT >> 20} MB; no text was added to the prompt"
+    )
 
 
 def _raise_timeout(_signal: int, _frame: object) -> None:
-    raise OutOfTimeError("out of time; no text was added to the prompt")
+    raise OutOfTimeError("the hook ran out of time; no text was added to the prompt")
 
 
 def _is_private_socket(path: bytes) -> bool:
@@ -393,7 +395,7 @@ def _connect(path: bytes, wait: float) -> Connection | None:
         connected.connect(path)
     except ConnectionRefusedError:
         connected.close()
-        raise GoneError("nobody listens") from None
+        raise GoneError("the service is not running") from None
     except BaseException:
         connected.close()
         raise

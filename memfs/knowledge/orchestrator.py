@@ -86,7 +86,7 @@ class Orchestrator:
         for name, on in targets.items():
             if on and name != "vector" and not self._find_kinds(name):
                 raise UsageError(
-                    f"there is no memory kind '{name}' here", f"use one of {', '.join(self.kinds)}"
+                    f"unknown kind of memory: '{name}'", f"use one of {', '.join(self.kinds)}"
                 )
         messages = contents.messages(content, session)
         done: dict[str, list[str]] = {}
@@ -116,13 +116,13 @@ class Orchestrator:
         project = self.place.project
         if project is not None and not project.trusted:
             raise StoreError(
-                "you have not trusted this store: it is not shown to models",
+                "you have not trusted this store, so it is not shown to models",
                 "review the store, and decide: memfs trust",
             )
         state = State(task=state) if isinstance(state, str) else state
         limit = limit or self._limit
         if limit < LEAST:
-            raise UsageError(f"{limit} tokens are too few", f"give {LEAST} or more")
+            raise UsageError(f"{limit} tokens are too few", f"allow {LEAST} tokens or more")
         conditions = dict(requirements or {})
         shares = _parse_priorities(conditions.pop("priority", None)) or self._priority
         queries = self._build_queries(conditions)
@@ -163,7 +163,7 @@ class Orchestrator:
         for name in conditions:
             if not self._find_kinds(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
-                raise UsageError(f"there is no memory kind '{name}' here", f"use one of {there}")
+                raise UsageError(f"unknown kind of memory: '{name}'", f"use one of {there}")
         queries = {}
         for kind in self.kinds.values():
             each = conditions.get(kind.id, conditions.get(kind.type, {}))
@@ -228,27 +228,28 @@ def _to_piece(kind: str, found: Found) -> Piece:
 
 def _parse_query(name: str, given: object) -> Query:
     if not isinstance(given, Mapping):
-        raise UsageError(f"the requirement of '{name}' is not a mapping")
+        raise UsageError(f"the requirement for '{name}' must be a mapping")
     known = [field.name for field in fields(Query)]
     found: dict[str, object] = {"limit": _LIMIT}
     for key, value in given.items():
         target = _RENAMED.get(key, key)
         if target not in known:
             raise UsageError(
-                f"the requirement of '{name}' cannot have {key!r}", f"known are {', '.join(known)}"
+                f"the requirement for '{name}' cannot have {key!r}",
+                f"use one of {', '.join(known)}",
             )
         if key == "recency":
             period = str(value)
             days = _DAYS.get(period)
             if days is None:
-                raise UsageError(f"recency is {period!r}", f"use one of {', '.join(_DAYS)}")
+                raise UsageError(f"recency cannot be {period!r}", f"use one of {', '.join(_DAYS)}")
             found[target] = contents.format_time(clock.seconds() - days * 86400)
         else:
             found[target] = value
     try:
         return msgspec.convert(found, Query)
     except msgspec.ValidationError as error:
-        raise UsageError(f"the requirement of '{name}' is wrong: {error}") from error
+        raise UsageError(f"the requirement for '{name}' is not valid: {error}") from error
 
 
 def _parse_priorities(given: object) -> tuple[float, ...]:
@@ -257,5 +258,5 @@ def _parse_priorities(given: object) -> tuple[float, ...]:
     numbers = list(given) if isinstance(given, list | tuple) else []
     good = all(isinstance(each, int | float) and each >= 0 for each in numbers)
     if not numbers or not good or not sum(numbers):
-        raise UsageError(f"{given!r} are not priorities", "give numbers: [0.4, 0.3, 0.1, 0.2]")
+        raise UsageError(f"priority cannot be {given!r}", "give numbers: [0.4, 0.3, 0.1, 0.2]")
     return tuple(float(each) for each in numbers)

@@ -58,7 +58,7 @@ class Message:
             return value
         if value is None and not required:
             return ""
-        raise ProtocolError(INVALID_PARAMS, f"{self.method}: {name} has to be a string")
+        raise ProtocolError(INVALID_PARAMS, f"{self.method}: {name} must be a string")
 
     def get_object(self, name: str, *, required: bool = False) -> dict[str, object]:
         """Return a parameter that is an object. Raises `ProtocolError` for another value."""
@@ -67,7 +67,7 @@ class Message:
             return value
         if value is None and not required:
             return {}
-        raise ProtocolError(INVALID_PARAMS, f"{self.method}: {name} has to be an object")
+        raise ProtocolError(INVALID_PARAMS, f"{self.method}: {name} must be an object")
 
 
 def parse(line: bytes) -> Message | None:
@@ -180,7 +180,7 @@ class _Scanning:
 
 
 def _refuse_value(value: object) -> object:
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 _scan = _json.make_scanner(_Scanning)  # type: ignore[arg-type]  # any object with these names

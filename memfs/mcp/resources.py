@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memfs.tools.tool_context import ToolContext
 
 _PROMPTS: tuple[tuple[str, str, str, tuple[tuple[str, str, bool], ...]], ...] = (
-    ("memory-review", "Review memory", "Look over this session and save what was missed.", ()),
+    ("memory-review", "Review memory", "Review this session and save what is still missing.", ()),
     (
         "memory-rethink",
         "Rethink a block",
@@ -48,7 +48,7 @@ def read(context: "ToolContext", uri: str) -> str:
 
     if not uri.startswith(SCHEME):
         raise NotFoundError(
-            f"there is no resource {excerpt(uri, 200)}", f"use an address that begins with {SCHEME}"
+            f"there is no resource {excerpt(uri, 200)}", f"use a URI that starts with {SCHEME}"
         )
     return blocks.get(context.place(), unquote(uri.removeprefix(SCHEME))).value
 
@@ -106,7 +106,7 @@ def render_prompt(context: "ToolContext", name: str, given: dict[str, str]) -> s
         return resources.read_text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
         if not given.get("label"):
-            raise UsageError(f"{name} needs the argument label")
+            raise UsageError(f"the prompt '{name}' needs the argument 'label'")
         shown = show.run(context.place(), given["label"]).block
         full = f"{shown.chars:,} of {shown.limit:,} characters"
         made = resources.read_text("templates", "prompts", "rethink.md")

@@ -270,7 +270,7 @@ class _Server:
         self._identify(message)
         texts = {key: value for key, value in given.items() if isinstance(value, str)}
         if len(texts) < len(given):
-            raise ProtocolError(INVALID_PARAMS, "prompts/get: arguments have to be strings")
+            raise ProtocolError(INVALID_PARAMS, "prompts/get: arguments must be strings")
         text = resources.render_prompt(self._context, name, texts)
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
@@ -289,7 +289,7 @@ class _Server:
         asked = message.get_object("notifications", required=True)
         uris = asked.get("resourceSubscriptions", [])
         if not (isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)):
-            wrong = f"{message.method}: resourceSubscriptions has to be a list of strings"
+            wrong = f"{message.method}: resourceSubscriptions must be a list of strings"
             raise ProtocolError(INVALID_PARAMS, wrong)
         wanted: Result = {"resourceSubscriptions": uris} if uris else {}
         if asked.get("resourcesListChanged") is True:  # the lists of tools and prompts stay

@@ -115,8 +115,8 @@ def find_passage(place: Place, ident: str) -> StoredPassage:
         if (passage := archive.read(path))
     ]
     if len(found) != 1:
-        several = "several passages have" if found else "there is no passage with"
-        raise NotFoundError(f"{several} the id {ident}", "list the ids: memfs archive list")
+        what = "several passages match" if found else "there is no passage with"
+        raise NotFoundError(f"{what} the id '{ident}'", "list the ids: memfs archive list")
     return found[0]
 
 
@@ -163,7 +163,9 @@ def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
     Raises `NotFoundError`, `RejectedError`, and `StoreError` for one that is held back.
     """
     if origin.actor == "agent":
-        raise RejectedError("only a person can remove a passage", "ask the user to remove it")
+        raise RejectedError(
+            "only a person can remove a passage", "ask the user to remove the passage"
+        )
     found = find_passage(place, ident)
     store = place.store(found.tier)
     quarantine.check_writable(store, found.path)
@@ -196,7 +198,7 @@ def refusal(
     """Return the error that keeps a passage from being archived, None if it can be."""
     text = public(text)
     if not text.strip():
-        return UsageError("cannot archive an empty text")
+        return UsageError("cannot archive an empty text", "give the text of the passage")
     if importance not in range(1, 11):
         return UsageError(f"importance is {importance!r}, expected 1 to 10")
     odd = (

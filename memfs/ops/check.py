@@ -58,7 +58,7 @@ class CheckFinding:
         elif self.state == "contradicted":
             words.append(f"{self.source} says {self.now}")
         elif self.state == "unreadable":
-            words.append("not a date; write it as 2026-12-31")
+            words.append("not a date; write dates as 2026-12-31")
         elif self.state == "gone" and self.source not in (self.said, f"{self.said}/"):
             words.append(f"formerly in {self.source}")
         if self.commit:
@@ -166,7 +166,7 @@ def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
     store = place.project
     if store is None:
         raise NotFoundError(
-            "this project has no memory", "run memfs init, or give the files to check"
+            "this project has no memory", "run memfs init, or name the files to check"
         )
     own = [(path, label) for tier, label, path in blocks.paths(place) if tier == "project"]
     own += [(path, "") for _, path in static.sources(store)]

@@ -135,22 +135,20 @@ class _Session:
         verb = body_edits.operation(edit)
         if expected_version is not None and draft.version != expected_version:
             return Rejected(
-                f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
+                f"{body_edits.word_refusal(verb, draft.label)}: it is at version {draft.version}, "
                 f"not {expected_version}",
-                Remedy(
-                    "read the block again, because it was changed meanwhile: {read}", draft.label
-                ),
+                Remedy("read the changed block again: {read}", draft.label),
             )
         block = draft.block()
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
-                f"cannot {verb} '{draft.label}': {block.problem}",
+                f"{body_edits.word_refusal(verb, draft.label)}: {block.problem}",
                 Remedy("{mend} converts the file to UTF-8, and saves the old one"),
             )
         if block.read_only:
             return Rejected(
-                f"cannot {verb} '{draft.label}': it is read-only",
-                f"a person can allow edits with read_only: false in {draft.path}",
+                f"{body_edits.word_refusal(verb, draft.label)}: the block is read-only",
+                f"set 'read_only: false' in {draft.path} (only a person may do so)",
             )
         match edit:
             case Delete():
@@ -242,7 +240,7 @@ class _Session:
         if count < most:
             return None
         return Rejected(
-            f"cannot {verb} '{label}': {count} blocks are pinned, the limit is {most}",
+            f"cannot {verb} '{label}': {count} blocks are already pinned, the limit is {most}",
             Remedy("{unpin}"),
         )
 
@@ -315,10 +313,11 @@ class _Session:
         tiers = [tier] if ":" in edit.label else [each for each, _ in self.place.list_tiers()]
         if any(self._is_taken(each, label) for each in tiers):
             return Rejected(
-                f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)
+                f"cannot create '{label}': the block already exists",
+                Remedy("add to the block: {add}", label),
             )
         if "\n" in edit.description.strip():
-            return Rejected(f"cannot create '{label}': the description must be one line")
+            return Rejected(f"cannot create '{label}': the description must be a single line")
         return body_edits.check_text("create", label, edit.value, edit.description) or (
             self._check_pinned_limit("create", label) if edit.pinned else None
         )
@@ -334,7 +333,8 @@ class _Session:
             return secret
         if self._is_taken(draft.tier, label):
             return Rejected(
-                f"cannot rename '{draft.label}' to '{label}': a block with that label exists"
+                f"cannot rename '{draft.label}' to '{label}': the block '{label}' already exists",
+                "choose another label",
             )
         path = blocks.path_of(self.place, draft.tier, label)
         before, version = self._adopt_former(draft.tier, label, path)
@@ -355,13 +355,13 @@ class _Session:
         limit = changes.get("limit")
         if limit is not None and (not isinstance(limit, int) or limit < 1):
             return Rejected(
-                f"cannot set the limit of '{draft.label}' to {limit!r}: not a number above 0"
+                f"cannot set the limit of '{draft.label}' to {limit!r}, expected a number above 0"
             )
         if isinstance(limit, int) and limit < block.chars and limit < block.limit:
             return Rejected(
-                f"cannot set the limit of '{draft.label}' to {limit:,}: it has {block.chars:,} "
-                "characters",
-                f"shorten it first: memfs edit {draft.label}",
+                f"cannot set the limit of '{draft.label}' to {limit:,}: the block has "
+                f"{block.chars:,} characters",
+                f"shorten the block first: memfs edit {draft.label}",
             )
         unpinned = changes.get("pinned") is True and not block.pinned
         odd = (
@@ -374,8 +374,9 @@ class _Session:
             return secret
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
-                f"cannot describe '{draft.label}': its front matter cannot be read",
-                f"run memfs doctor --fix, which may repair it; {draft.path}: {block.problem}",
+                f"cannot describe '{draft.label}': its front matter cannot be read "
+                f"({block.problem})",
+                f"run memfs doctor --fix, or correct {draft.path} in an editor",
             )
         if head != block.head:
             self._record_edit(draft, head + block.body, "describe")

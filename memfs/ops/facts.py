@@ -90,7 +90,7 @@ def extract(
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
         raise UsageError(
-            "facts are not available: another package replaces that kind of memory",
+            "facts are not available: another package has replaced the built-in facts",
             "see which package: memfs doctor",
         )
     transcripts.drain(place.home, transcripts.Tally())
@@ -143,7 +143,9 @@ def select_facts(
         ("entities", entities, None),
     ):
         if isinstance(given, str):
-            raise UsageError(f"{name} is {given!r}, expected a list of texts", f"write [{given!r}]")
+            raise UsageError(
+                f"{name} is {given!r}, expected a list of strings", f"write [{given!r}]"
+            )
         for each in given:
             if allowed and each not in allowed:
                 raise UsageError(f"{name} has {each!r}, expected one of {', '.join(allowed)}")
@@ -226,7 +228,7 @@ def decide(place: Place, ident: str, status: str) -> Fact:
     found = fact_store.decide_fact(place, ident, status) if ident else None
     if found is None:
         raise NotFoundError(
-            f"no fact has the id {ident}, or several ids start with it", "list the ids: memfs facts"
+            f"the id '{ident}' matches no fact, or several facts", "list the full ids: memfs facts"
         )
     return found
 

@@ -57,8 +57,8 @@ def check_write(file: GuardedFile) -> Reply:
         block = blocks.read(file.tier, file.label, file.path)
         if block.read_only:
             return _refuse(
-                f"the memory block '{file.label}' is read-only: only its user may change it, or "
-                "set read_only: false in the file's front matter"
+                f"the memory block '{file.label}' is read-only: only a person may change the "
+                "block, or set 'read_only: false' in its front matter"
             )
         # The journal gets the earlier text, except one that `after` would not journal either.
         if not labels.problem(file.label) and not _find_secrets(file, block.raw):
@@ -87,7 +87,9 @@ def after(file: GuardedFile, event: Event) -> Reply:
     if file.tier:
         problems = _check_block(file, event)
     elif file.within.startswith(f"{_BLOCKS}/"):
-        problems = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename the file"]
+        problems = [
+            f"only files whose names end in {blocks.SUFFIX} are memory blocks: rename the file"
+        ]
     elif file.within.startswith(f"{_ARCHIVE}/"):
         problems = _find_secrets(file, files.read(file.path) or "")
     else:
@@ -112,7 +114,7 @@ def _check_block(file: GuardedFile, event: Event) -> list[str]:
         problems.append(f"{block.problem}: fix the front matter between the --- lines")
     if block.limit and block.chars > block.limit:
         problems.append(
-            f"{block.chars:,} characters, the limit is {block.limit:,}: shorten it by "
+            f"{block.chars:,} characters, the limit is {block.limit:,}: shorten the block by "
             f"{block.chars - block.limit:,}, or move details to the archive"
         )
     return problems

@@ -154,7 +154,7 @@ def _load_graph(place: Place) -> Graph:
     graph, _ = registry.load_kind(place, "graph")
     if not isinstance(graph, Graph):
         raise UsageError(
-            "the graph is not available: another package replaces that kind of memory",
+            "the graph is not available: another package has replaced the built-in graph",
             "see which package: memfs doctor",
         )
     return graph

@@ -30,11 +30,11 @@ class LastSession(NamedTuple):
     def describe_state(self) -> str:
         """Say whether the next session is told."""
         return {
-            "waiting": "the next session here gets the note; to drop it: memfs handoff --drop",
-            "told": f"session {self.receiver} got the note; to give it again: memfs handoff",
-            "dropped": "the note is dropped; to give it again: memfs handoff",
-            "old": "no session gets the note, because it is too old; to give it: memfs handoff",
-            "off": "no session gets the note: hooks.handoff is off",
+            "waiting": "the next session gets the note; to drop the note: memfs handoff --drop",
+            "told": f"session {self.receiver} got the note; to pass it on again: memfs handoff",
+            "dropped": "the note was dropped; to pass it on after all: memfs handoff",
+            "old": "no session gets the note, which is too old; to pass it on: memfs handoff",
+            "off": "no session gets the note: 'hooks.handoff' is off",
         }[self.state]
 
 
@@ -81,5 +81,5 @@ def _mark(place: Place, what: str) -> LastSession | None:
 
 def _require_project(place: Place) -> Store:
     if place.project is None:
-        raise StoreError("there is no project store here", "create one: memfs init")
+        raise StoreError("there is no project store here", "create a store: memfs init")
     return place.project

@@ -22,7 +22,7 @@ from memfs.store import blocks, data_sources, lock, recall, spool
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
-_UNPLACED = "names no project folder, and you have no store of your own: run memfs init"
+_UNPLACED = "the session has no project folder, and you have no store of your own: run memfs init"
 
 
 @dataclass(frozen=True)

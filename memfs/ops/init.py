@@ -31,7 +31,7 @@ from memfs.store.writer import Change
 _CONFIG = """\
 memfs: 1
 # Settings; memfs doctor checks them.
-# max_blocks: 10        # pinned blocks at most
+# max_blocks: 10        # maximum number of pinned blocks
 # hooks:
 #   recall: auto        # what each prompt recalls: off, auto, or a number of hits
 """
@@ -122,8 +122,8 @@ def _make_store(
     path = f"{store.root}/{CONFIG}"
     if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
-            f"{path} was not made by memfs, and memfs needs a {CONFIG} there",
-            "rename the file, or add this line to share it with memfs: memfs: 1",
+            f"{path} was not created by memfs, which needs a file of this name",
+            "rename the file, or add the line 'memfs: 1' to share the file with memfs",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)
     ours = {CONFIG: _CONFIG, ".gitignore": _IGNORE, ".gitattributes": _ATTRIBUTES}

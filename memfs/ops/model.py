@@ -46,7 +46,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     """
     if place.user is None:
         raise StoreError(
-            "you have no store of your own to save the setting in", "create one: memfs init"
+            "you have no store of your own to save the setting in", "create a store: memfs init"
         )
     model = _parse_model(text)
     found = model_config.check_files(model)
@@ -59,7 +59,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     path = config_file.write(place.user, "embedding", model.name)
     active = model_config.load_wanted_model(place)
     if active.model.said != path:
-        return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")
+        return ModelChange(model.name, path, f"{active.model.said} sets {active.model.name}", "")
     if active.off:
         had = bool(active_model.measure_size(place.home.index))
         if had:
@@ -84,7 +84,7 @@ def fetch(place: Place, name: str) -> str:
         name = configured.name if configured.kind == settings.HUB else ""
     if settings.model_kind(name) != settings.HUB:
         raise UsageError(
-            f"{name!r} is not the name of a model on the hub" if name else "which model?",
+            f"{name!r} is not the name of a Hugging Face model" if name else "no model is named",
             "give a model name: memfs model fetch minishlab/potion-base-8M",
         )
     return model_files.read(model_files.fetch(name)).folder
@@ -99,7 +99,7 @@ def _parse_model(text: str) -> ModelSetting:
         return config.ModelSetting(settings.FOLDER, folder, folder)
     if kind != settings.HUB:
         raise UsageError(
-            f"{text!r} is not a model: there is no such folder",
-            "use bundled, none, a folder, or a model of the hub (owner/name)",
+            f"{text!r} is neither a model nor a folder",
+            "use 'bundled', 'none', a folder, or a model from the Hugging Face hub (owner/name)",
         )
     return config.ModelSetting(kind, text)

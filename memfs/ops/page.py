@@ -172,14 +172,14 @@ def _open_block(place: Place, label: str) -> Iterator[_LockedBlock]:
     with writer.writing(place.store(tier), place) as store_writer:
         text, version = store_writer.adopt_current(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
-        why = "it is read-only" if block.read_only else block.problem
+        why = "the block is read-only" if block.read_only else block.problem
         if not why and any(
             line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in block.body.split("\n")
         ):
-            why = "it has conflict markers (memfs doctor --fix resolves them)"
+            why = "the block has conflict markers (memfs doctor --fix resolves them)"
         if block.codec or why:
             raise RejectedError(
-                f"cannot page '{block.label}': {why}", f"see its file: {block.path}"
+                f"cannot page '{block.label}': {why}", f"check the file {block.path}"
             )
         yield _LockedBlock(block, version, text, store_writer)
 
@@ -270,9 +270,9 @@ def _add_summary(block: Block, body: str) -> str:
         tokens = tokens * 3 // 4
     if not text or len(text) > room:
         raise RejectedError(
-            f"cannot page '{block.label}' in: it has {block.chars:,} characters, the limit is "
-            f"{block.limit:,}",
-            "make room first, or raise the limit (memfs edit LABEL --limit)",
+            f"cannot page '{block.label}' in: the block has {block.chars:,} characters, the "
+            f"limit is {block.limit:,}",
+            f"shorten the block, or raise its limit: memfs edit {block.label} --limit NUMBER",
         )
     return f"{block.body.rstrip()}{eol}{text} [shortened]{eol}"
 

@@ -99,7 +99,7 @@ def dismiss(place: Place, ident: str) -> BroughtItem:
         for item in record.items:
             if _make_id(record, item) == ident:
                 if not record.subject:
-                    what = "the prompt has too few words to recognise similar prompts"
+                    what = "the prompt has too few words to recognize similar prompts"
                     raise RejectedError(f"not dismissed: {what}")
                 dismissal = Dismissal(
                     id=ident,

@@ -100,12 +100,12 @@ def _check_changeable(each: ProposedChange, now: str | None) -> None:
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed after the proposal was made",
-            "restore the block (memfs undo), or dismiss the proposal: memfs review dismiss",
+            "restore the block (memfs undo), or dismiss the proposal: memfs review dismiss ID",
         )
     if each.before is None and now is not None:
         raise RejectedError(
-            f"the proposal would create '{each.label}', but that block exists by now",
-            "rename your block first, or dismiss the proposal: memfs review dismiss",
+            f"the proposal would create '{each.label}', but a block with that label exists now",
+            "rename the existing block, or dismiss the proposal: memfs review dismiss ID",
         )
     block = blocks.make(each.tier, each.label, "", now or "")
     if block.problem or block.codec:
@@ -114,8 +114,8 @@ def _check_changeable(each: ProposedChange, now: str | None) -> None:
         )
     if block.read_only:
         raise RejectedError(
-            f"cannot change '{each.label}': it is read-only",
-            "a person can allow edits with read_only: false in its file",
+            f"cannot change '{each.label}': the block is read-only",
+            "set 'read_only: false' in its file (only a person may do so)",
         )
 
 

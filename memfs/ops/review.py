@@ -163,7 +163,7 @@ def dismiss(place: Place, item: ReviewItem) -> None:
     others, which only `memfs trust` decides on.
     """
     if item.kind == INCOMING:
-        raise RejectedError("changes made by others cannot be dismissed", item.hint)
+        raise RejectedError("changes by other people cannot be dismissed", item.hint)
     if item.kind == PROPOSAL:
         from memfs.ops import reflect  # likewise
 
@@ -191,9 +191,9 @@ def _make_id(*parts: str) -> str:
 
 def _list_incoming(place: Place) -> Iterator[ReviewItem]:
     """Yield what others wrote and assistants are not given: a whole store, or changes held back."""
-    store, hint = place.project, "review it in a terminal: memfs trust"
+    store, hint = place.project, "run memfs trust in your own terminal"
     if store is not None and not store.trusted:
-        why = "came with the project; assistants do not get it yet"
+        why = "came with the project; assistants do not use the store yet"
         yield ReviewItem(_make_id(INCOMING, store.root), INCOMING, store.root, why, hint=hint)
         return
     if config.load(place).get("trust.pulled") != HOLD:
@@ -205,7 +205,7 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
         ident = _make_id(INCOMING, *(f"{each.name} {each.after}" for each in pulled))
         what = format_count(len(pulled), "file")
         yield ReviewItem(
-            ident, INCOMING, what, "changed by others; waiting for your review", hint=hint
+            ident, INCOMING, what, "changed by other people; waiting for your review", hint=hint
         )
 
 
@@ -225,7 +225,7 @@ def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[
     rules = standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
     for rule in rules:
         label = "system_rules" if _MINE.isdisjoint(rule.words) else "human"
-        why = "you stated it; not in a block yet" if rule.certain else "may be a rule"
+        why = "stated by you; not in a block yet" if rule.certain else "may be a rule"
         yield ReviewItem(
             rule.id, RULE, rule.text, why, label, f"add it to {label}", at=rule.at,
             host=rule.host, session=rule.session, message=rule.message, source=rule,
@@ -246,7 +246,9 @@ def _list_facts(
     for fact, old in fact_store.list_disputed(every):
         disputed.add(fact.id)
         why = f"contradicts “{old.statement}”, which you accepted on"
-        yield _make_fact_item(fact, CONTRADICTION, f"{why} {format_day(old.at)}", "", "replace it")
+        yield _make_fact_item(
+            fact, CONTRADICTION, f"{why} {format_day(old.at)}", "", "replace the old fact"
+        )
     for offer in op.list_offers(place, every):
         fact = offer.fact
         is_stated = len(standing_rules.unwritten(rules, [fact.statement])) < len(rules)
@@ -274,14 +276,14 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
             yield ReviewItem(
                 _make_id(CONTRADICTION, name, each.one, each.other), CONTRADICTION, pair,
                 f"lines {each.first} and {each.second} give different values", name,
-                hint=f"keep the right line: {change}",
+                hint=f"remove the wrong line: {change}",
             )  # fmt: skip
         if block.fill >= WARN_AT and block.tier != labels.SESSION:
             size = f"{block.chars:,} of {block.limit:,} characters"
-            hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
+            hint = f"shorten the block with {change}, or archive parts with memfs page out {name}"
             yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
         if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
-            hint = "see it: memfs doctor --secrets; remove it everywhere: add --purge"
+            hint = "see the secret: memfs doctor --secrets; to remove it everywhere, add --purge"
             why = "contains what looks like a secret"
             yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
     for tier, store in place.list_lasting_tiers():
@@ -300,11 +302,11 @@ def _list_due(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[Revie
         name = each.name if each.tier == labels.PROJECT else labels.qualify(each.tier, each.name)
         label = name if each.kind == "block" else ""
         ident = _make_id(DUE, each.tier, each.kind, each.name, each.key, each.value)
-        why = "the date is past" if each.day else "not a date; write it as 2026-12-31"
+        why = "the date is in the past" if each.day else "not a date; write dates as 2026-12-31"
         said, undate = f"{each.key}: {each.day or each.value}", Describe(label, {each.key: None})
         yield ReviewItem(
             ident, DUE, said, f"{each.kind} {each.name}: {why}", label,
-            "keep it without the date" if label else "", f"edit {each.path}" if each.path else "",
+            "remove the date" if label else "", f"edit {each.path}" if each.path else "",
             source=undate if label else None,
         )  # fmt: skip
 
@@ -323,7 +325,8 @@ def _list_stale(place: Place) -> Iterator[ReviewItem]:
         ident = _make_id(each.path, each.label, each.state, each.kind, each.said, each.now)
         label = each.label if each.path.endswith(blocks.SUFFIX) else ""
         hint = f"memfs edit {label}" if label else f"edit {each.path}"
-        parts = (f"{where}: the {each.kind} is {each.state}", each.explain())
+        state = "missing" if each.state == "gone" else each.state
+        parts = (f"{where}: the {each.kind} is {state}", each.explain())
         mend, take = each.make_edit(), "correct it" if each.mend else ""
         why = ", ".join(filter(None, parts))
         yield ReviewItem(ident, STALE, each.said, why, label, take, hint, source=mend)

@@ -96,8 +96,8 @@ def build_request(
 ) -> SearchRequest:
     """Return a checked request. Raises `UsageError`, with what is allowed."""
     if not isinstance(query, str) or not query.strip():
-        empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
-        raise UsageError(f"the query is {empty}", "give the words to look for")
+        empty = "empty" if isinstance(query, str) else f"{query!r}, expected a string"
+        raise UsageError(f"the query is {empty}", "give the words to search for")
     _check_request(mode, only, limit, page)
     return SearchRequest(query, mode, only, limit, page)
 
@@ -128,7 +128,7 @@ def check_filter(only: Filter) -> None:
 def _check_words(name: str, given: object, allowed: Sequence[str] | None) -> None:
     if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
         hint = f"{name}=[{given!r}]" if isinstance(given, str) else ""
-        raise UsageError(f"{name} is {given!r}, expected a list of texts", hint)
+        raise UsageError(f"{name} is {given!r}, expected a list of strings", hint)
     wrong = [each for each in given if allowed is not None and each not in allowed]
     if wrong and allowed is not None:
         raise UsageError(f"{name} has {wrong[0]!r}, expected {_list_words(allowed)}")

@@ -40,7 +40,7 @@ def start() -> tuple[ServiceStatus, bool]:
     if config.load(Place(None, user)).get("service.mode") != "auto":
         raise StoreError(
             "the service is turned off",
-            f"set service.mode to auto in {user.root}/{store_paths.CONFIG}",
+            f"set 'service.mode' to 'auto' in {user.root}/{store_paths.CONFIG}",
         )
     found = _poll_until(_retry_start) if client.start_service(wait=True) else None
     if found is None:
@@ -66,8 +66,8 @@ def stop() -> bool:
         return False
     # One that is starting may hear only later that it is to stop.
     if not _poll_until(lambda: _is_lock_free(user) or (_send_stop() and _is_lock_free(user))):
-        owner = files.read(f"{user.local}/{client.LOCK}") or "its process"
-        raise StoreError("the service does not stop", f"end the process yourself: {owner}")
+        owner = files.read(f"{user.local}/{client.LOCK}") or "the service process"
+        raise StoreError("the service did not stop", f"end {owner} yourself")
     with suppress(OSError):  # a killed service leaves its socket
         os.remove(client.address())
     return True
@@ -82,7 +82,7 @@ def log() -> tuple[str, str]:
 def _require_user_store() -> Store:
     user = store_paths.user_store()
     if user is None:
-        raise StoreError("the service needs a store of your own", "create one: memfs init")
+        raise StoreError("the service needs a store of your own", "create a store: memfs init")
     return user
 
 

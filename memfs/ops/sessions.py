@@ -156,7 +156,7 @@ def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
         )
     if len(exact or found) > 1:
         names = ", ".join(session.id for session, _ in found[:_NAMED])
-        raise NotFoundError(f"several session ids start with {ident}: {names}", "give a whole id")
+        raise NotFoundError(f"several session ids start with {ident}: {names}", "give the full id")
     return (exact or found)[0]
 
 
@@ -272,7 +272,8 @@ def forget_sessions(
     """
     if origin.actor == "agent":
         raise RejectedError(
-            "only a person can make memfs forget a session", "ask the user to do it"
+            "only a person can make memfs forget a session",
+            "ask the user to run memfs session forget",
         )
     store = place.home
     names = {(each.host, each.id) for each in sessions}

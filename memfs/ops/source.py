@@ -106,7 +106,7 @@ def add(
         value["overlap"] = overlap
     source = data_sources.parse_source(store, label, value)
     if isinstance(source, str):
-        raise UsageError(f"{label} cannot be a source: {source}")
+        raise UsageError(f"'{label}' cannot be a source: {source}")
     if label in data_sources.list_names(store):
         raise RejectedError(
             f"a source '{label}' already exists", f"remove it first: memfs source rm {label}"
@@ -149,7 +149,7 @@ def _sync(place: Place, source: DataSource, stage: Stage) -> SourceState:
     if state is None:
         raise LockedError(
             f"another process is indexing '{source.name}'",
-            f"see when it is done: memfs source show {source.name}",
+            f"see when indexing is done: memfs source show {source.name}",
         )
     return state
 
@@ -183,7 +183,7 @@ def _write_path(store: Store, path: str) -> str:
     if not files.is_below(real, top):
         raise UsageError(
             f"{path} is outside of the project, whose configuration is shared with others",
-            "add it to your own configuration: memfs source add --user",
+            "add the path to your own configuration: memfs source add --user",
         )
     return os.path.relpath(real, top)
 

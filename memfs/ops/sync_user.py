@@ -96,17 +96,20 @@ def run(
     """
     store = place.user
     if store is None:
-        raise StoreError("you have no store of your own", "create one: memfs init")
+        raise StoreError("you have no store of your own", "create a store: memfs init")
     with lock.hold_lock(store, wait=0, name=lock.SYNC):
         state = remotes.load_state(store)
         if address and (state is None or state.remote != address):
             state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
-            raise StoreError("your store has no remote", "set one: memfs sync user --remote URL")
+            raise StoreError(
+                "your store has no remote", "set a remote: memfs sync user --remote URL"
+            )
         if not address and state.commit and remotes.is_missing(state.remote):
             raise StoreError(
                 f"{state.remote} no longer exists",
-                f"connect its disk, or create it again: memfs sync user --remote {state.remote}",
+                "connect its disk, or create the remote again: "
+                f"memfs sync user --remote {state.remote}",
             )
         state.sessions = state.sessions if sessions is None else sessions
         for _ in range(_TRIES):
@@ -165,7 +168,7 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     if foreign and not state.commit and not any(name.startswith(_BLOCKS) for name in theirs):
         raise StoreError(
             f"{state.remote} contains files that are not memory: {flatten_text(foreign)}",
-            "use an empty repository, or a repository that memfs sync user made",
+            "use an empty repository, or a repository that memfs sync user created",
         )
     if not state.sessions:
         theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
@@ -178,15 +181,16 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     for known, gone, other in ((listed, here, there), (theirs, there, here)):
         if len(base) > _FEW and not base.keys() & known.keys():
             raise StoreError(
-                f"all {len(base)} synced files are gone {gone}, and would be deleted {other}",
-                "bring them back: memfs sync user --remove, then "
+                f"all {len(base)} synced files are missing {gone}; a sync would delete them "
+                f"{other}, too",
+                "restore the files: memfs sync user --remove, then "
                 f"memfs sync user --remote {state.remote}",
             )
     mine = {name: _get_id(store, name) for name in listed}
     for name in (theirs.keys() | base.keys()) - mine.keys():
         path = remotes.get_path(store, name)
         if os.path.lexists(path) or any(name.startswith(f"{each}/") for each in left_out):
-            left_out.setdefault(name, "something else has its place on this machine")
+            left_out.setdefault(name, "another file or folder has this name on this machine")
     plan = _Plan(mine, SyncOutcome(state.remote, left_out=left_out))
     new = {name for name in theirs if theirs[name] not in (mine.get(name), base.get(name))}
     asked = [theirs[name] for name in new] + [base[name] for name in new & base.keys()]
@@ -214,7 +218,7 @@ def _plan_file(
     most = commits.LARGEST if name.startswith(_RECALL) else files.READ_CAP
     lacks = theirs not in (base, None) and (other is None or len(other) > most)
     if lacks or len(own or b"") > most:
-        plan.outcome.left_out[name] = f"it is larger than {most >> 20} MB"
+        plan.outcome.left_out[name] = f"the file is larger than {most >> 20} MB"
     elif theirs == base or (theirs is None and mine != base):
         plan.there[name] = own
     elif mine == base or own is None:
@@ -268,15 +272,16 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
     for name, data in plan.there.items():
         if name not in theirs and redact(name) != name:
             raise RejectedError(
-                f"nothing was synced: a file name looks like a secret: {redact(name)}", "rename it"
+                f"nothing was synced: the file name {redact(name)} looks like a secret",
+                "rename the file",
             )
         there = set(files.decode(known.get(theirs.get(name, ""), b"")).split("\n"))
         lines = files.decode(data or b"").split("\n")
         for number, what in _find_unfit(name, lines, there):
             if lines[number - 1] not in there:
                 raise RejectedError(
-                    f"nothing was synced: {name} line {number} {what}",
-                    "remove it from the file; memfs doctor --secrets --purge redacts all secrets",
+                    f"nothing was synced: line {number} of {name} {what}",
+                    "remove the text there, or redact all secrets: memfs doctor --secrets --purge",
                 )
 
 
@@ -288,12 +293,14 @@ def _find_unfit(name: str, lines: list[str], there: set[str]) -> Iterator[tuple[
             if line not in there:
                 found += ((at, each) for each in file_redaction.find(line, "lines"))
                 if any(public(text) != text for text in file_redaction.list_texts(line)):
-                    yield at, "is private"
+                    yield at, "is marked private"
     else:
         text = "\n".join(lines)
         found += ((each.line, each) for each in file_redaction.find(text, "text"))
         pairs = zip_longest(lines, public(text, lines=True).split("\n"))
-        yield from ((at, "is private") for at, (line, kept) in enumerate(pairs, 1) if line != kept)
+        yield from (
+            (at, "is marked private") for at, (line, kept) in enumerate(pairs, 1) if line != kept
+        )
     yield from ((at, f"looks like a secret ({each.type})") for at, each in found)
 
 

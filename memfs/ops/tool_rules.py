@@ -153,7 +153,7 @@ def _format_rule(rule: _Rule, day: str) -> str:
     if len(text) > _LONGEST_RULE:
         text = text[:_LONGEST_RULE].rsplit(" ", 1)[0] + " …"
     whose = "your own" if rule.block.tier == labels.USER else "this project's"
-    return f"A rule of {whose} memory ({flatten_text(rule.block.label)}, {day}): {text}"
+    return f"A rule from {whose} memory ({flatten_text(rule.block.label)}, {day}): {text}"
 
 
 def _compose_reply(

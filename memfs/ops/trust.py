@@ -33,7 +33,7 @@ _MOST_COMMITS = 1000
 _PINNED, _NAMED = "in every session", "named in every session, read on demand"
 _USES = {
     prompts.FOLDER: "instructions at the top of every session",
-    store_paths.CONFIG: "settings; instructions of tools",
+    store_paths.CONFIG: "settings; instructions for tools",
     "blocks": _PINNED,
     "archive": "given to matching prompts",
     "facts": "given to matching tasks",
@@ -139,8 +139,8 @@ def accept_digest(place: Place, digest: str) -> None:
     report = review_store(place)
     if not digest or report.digest != digest.lower():
         raise RejectedError(
-            f"not trusted: the digest of {report.root} is {report.digest}",
-            "review its files with memfs trust, then pass this digest",
+            f"not trusted: the digest of {report.root} is {report.digest}, expected {digest}",
+            "review its files with memfs trust, then pass the digest shown there",
         )
     accept(place, report)
 
@@ -177,8 +177,8 @@ def adopt_local(place: Place, name: str = "") -> str:
     if not name and found:
         if len(found) > 1 and store_paths.LOCAL not in found:
             raise RejectedError(
-                f"{len(found)} local folders are not used: {', '.join(found)}",
-                f"choose one: memfs trust --local {found[-1]}",
+                f"{len(found)} local folders are not in use: {', '.join(found)}",
+                f"choose a folder: memfs trust --local {found[-1]}",
             )
         name = store_paths.LOCAL if store_paths.LOCAL in found else found[0]
     return local_folder.adopt_folder(store, name.strip("/")) if name else ""
@@ -191,7 +191,10 @@ def revoke(place: Place) -> bool:
 
 def _require_project(place: Place) -> Store:
     if place.project is None:
-        raise StoreError("there is no project store here to trust", "your own store needs no trust")
+        raise StoreError(
+            "there is no project store here; your own store needs no trust",
+            "run memfs trust in a project with a store",
+        )
     return place.project
 
 

@@ -132,8 +132,8 @@ def _refuse_secret(origin: Origin) -> None:
 def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
     if text is not None and blocks.make("", label, "", text).read_only:
         raise RejectedError(
-            f"cannot {verb} '{label}': it is read-only",
-            "a person can allow edits with read_only: false in its file",
+            f"cannot {verb} '{label}': the block is read-only",
+            "set 'read_only: false' in its file (only a person may do so)",
         )
 
 

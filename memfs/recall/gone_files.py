@@ -96,11 +96,7 @@ class GoneFiles:
             return ()
         return tuple(
             f"{gone.path if named or len(names) > 1 or name != gone.path else 'file'} "
-            + (
-                f"is now {gone.moved_to}"
-                if gone.moved_to
-                else f"has been gone since {gone.at[:_MONTH]}"
-            )
+            + (f"is now {gone.moved_to}" if gone.moved_to else f"was removed in {gone.at[:_MONTH]}")
             for name, gone in found[:_MOST_NOTES]
         )
 

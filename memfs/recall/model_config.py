@@ -51,7 +51,9 @@ def folder(model: ModelSetting) -> str:
     if not os.path.isdir(model.folder):
         raise StoreError(
             f"the folder {model.folder} does not exist (embedding: {model.name})",
-            f"see {model.said}" if model.said else "write a folder as ./x, ~/x or /x",
+            f"correct the setting in {model.said}"
+            if model.said
+            else "write a folder as ./x, ~/x or /x",
         )
     return model.folder
 

@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 _AGAIN = 10.0  # times what a look at a source's files took: so long its result counts
 _LISTED = 1.0  # seconds that the list of what is configured counts
-_BUSY = "another process is indexing '{}': its newest texts may be missing"
+_BUSY = "another process is indexing the source '{}', so its newest texts may be missing"
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ class OpenIndex:
         except StoreError as error:
             if model is None:
                 raise
-            self.note = f"searched by words alone: {error.message} ({error.hint})"
+            self.note = f"searched by words alone, because {error.message}; {error.hint}"
             found = index_sources.open_engine(self.store, self.folder, None)
         self.engine = found
         self._published = self.sign()
@@ -237,8 +237,8 @@ class OpenStore:
         except OSError as error:
             if error.errno != errno.EROFS or not files.is_folder(self.place.home.index):
                 raise
-            return "the disk is read-only: texts newer than the last indexing are not found"
-        return "" if current else "another process is indexing: the newest texts may be missing"
+            return "the disk is read-only, so texts newer than the last indexing cannot be found"
+        return "" if current else "another process is indexing, so the newest texts may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:
         listed = index_sources.sources(self.place, ())
@@ -271,11 +271,11 @@ class OpenStore:
         name, note = model.model.name, ""
         if model.problem:
             how = "with the previous model" if found else "by words alone"
-            note = f"searched {how}: {model.problem.message} ({model.problem.hint})"
+            note = f"searched {how}, because {model.problem.message}; {model.problem.hint}"
         elif found is None and not model.off:
-            note = f"searched by words alone until memfs ingest has indexed with {name}"
+            note = f"searched by words alone; to search by meaning with '{name}', run memfs ingest"
         elif found and model.files and found.name != model.files.name:
-            note = f"searched with the previous model until memfs ingest has indexed with {name}"
+            note = f"searched with the previous model; to search with '{name}', run memfs ingest"
         self._model_note = note
         return found
 

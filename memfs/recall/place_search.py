@@ -63,7 +63,8 @@ def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
     model = store.load_model()
     if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
-            f"search by meaning is off ({model.model.said})",
-            "leave --mode out to search by words, or turn it on: memfs model use bundled",
+            f"search by meaning is turned off in {model.model.said}",
+            "leave out --mode to search by words, or turn on search by meaning: "
+            "memfs model use bundled",
         )
     return "text" if model.off else mode or "hybrid"

@@ -14,7 +14,6 @@ from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import atomic, trees
 from memfs.ingest import commit_log, cutting
-from memfs.ingest.cutting import NEEDS_PDF
 from memfs.ingest.source_files import SourceWalk
 from memfs.recall import model_config, source_state
 from memfs.recall.index_sources import Stage
@@ -97,7 +96,7 @@ def _sync(
 ) -> SourceState:
     before = source_state.load_state(source) or SourceState()
     form = _compute_form(source)
-    lacks = any(each.startswith(NEEDS_PDF) for each in before.left)
+    lacks = any("PDF" in each for each in before.left)
     if anew or before.form != form or (lacks and cutting.can_read_pdf()):
         indexer.remove(source.index)
         before = SourceState(form=form)
@@ -148,7 +147,7 @@ def _update(
             is_log = source.kind == COMMITS
             yield from _read_commits(file, start) if is_log else _read_documents(source, file)
         except OSError as error:
-            unread[file.path] = f"cannot be read: {error.strerror}"
+            unread[file.path] = f"cannot be read ({error.strerror})"
             raise
 
     grows = source.kind == COMMITS

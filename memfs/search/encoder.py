@@ -122,7 +122,7 @@ class Encoder:
         try:
             encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         except BaseException as error:
-            raise self._convert_error(error, f"the tokenizer fails: {error}") from error
+            raise self._convert_error(error, f"the tokenizer failed ({error})") from error
         return [
             np.array([each for each in encoding.ids if each != unknown and each < size], self.ids)
             for encoding in encodings
@@ -172,17 +172,17 @@ class Encoder:
         path = f"{self.folder}/{model_files.TOKENIZER}"
         wrong = "" if self.folder == BUNDLED else problem(path)
         if wrong:
-            raise self._build_error(f"{model_files.TOKENIZER}: {wrong}")
+            raise self._build_error(f"{wrong} ({model_files.TOKENIZER})")
         try:
             made = Tokenizer.from_file(path)
         except BaseException as error:
-            what = f"{model_files.TOKENIZER} cannot be read: {error}"
+            what = f"{model_files.TOKENIZER} cannot be read ({error})"
             raise self._convert_error(error, what) from error
         known = made.get_vocab_size()
         if known > self.size or (known < self.size and self._mapping is None):
             raise self._build_error(
-                f"the tokenizer has {known:,} tokens, the table {self.size:,}: "
-                "the files belong to two models"
+                f"the tokenizer has {known:,} tokens, but the embedding table has {self.size:,}; "
+                "the files belong to different models"
             )
         made.no_padding()
         made.no_truncation()
@@ -212,7 +212,7 @@ class Encoder:
             return None
         found = self._map_tensor("mapping").astype(np.int64)
         if found.min() < 0 or found.max() >= len(self.table):
-            raise self._build_error("'mapping' names rows that do not exist")
+            raise self._build_error("'mapping' refers to rows that do not exist")
         return found
 
     def _convert_error(self, error: BaseException, what: str) -> BaseException:
@@ -248,7 +248,7 @@ def problem(path: str) -> str:
     except (ValueError, RecursionError):
         return ""  # the library reports what is wrong, and where
     if len(steps) > _MOST_STEPS:
-        return f"the tokenizer has {len(steps):,} steps, more than {_MOST_STEPS}"
+        return f"the tokenizer has {len(steps):,} steps; the limit is {_MOST_STEPS}"
     growth = 1
     for step in steps:
         content = step.get("content")
@@ -256,7 +256,7 @@ def problem(path: str) -> str:
             growth *= max(1, len(content))
         charsmap = step.get("precompiled_charsmap")
         if isinstance(charsmap, str) and not _is_whole(charsmap):
-            return "the tokenizer's table of characters is incomplete"
+            return "the tokenizer's character table is incomplete"
     return "the tokenizer would make texts too long" if growth > _MOST_GROWTH else ""
 
 

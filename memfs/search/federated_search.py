@@ -43,7 +43,9 @@ def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
         except BaseException as error:
             if not is_damage(error):
                 raise
-            raise DamagedError("the search index is damaged", "search again") from error
+            raise DamagedError(
+                "the search index is damaged", "run the command again, which rebuilds the index"
+            ) from error
 
     return wrapper
 

@@ -136,9 +136,9 @@ class HitBuilder:
         if cosine >= _CLOSE or (not why and cosine > 0):
             why.append(f"meaning {cosine:.2f}")
         if not words and found.lexical[place] == 0 and found.around[place] > 0:
-            why.append("beside a turn with these words")
+            why.append("next to a turn with these words")
         if found.in_time[place]:
-            why.append("of that time")
+            why.append("from that time")
         return why or ["parts of words"]
 
     def _format_neighbour(self, number: int) -> str:

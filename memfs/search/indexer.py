@@ -54,7 +54,8 @@ def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
             raise
         remove(folder)
         raise DamagedError(
-            "the search index was damaged", "try again: the index is rebuilt"
+            "the search index was damaged, so memfs removed it",
+            "run the command again, which rebuilds it",
         ) from error
 
 
@@ -105,7 +106,7 @@ class Indexer:
         self._looks = signatures.sign_files(f"{folder}/{TEXT}") or {}
         self._next = int(self._catalog.get("next") or 1)
         if not 0 < self._next < _LAST:
-            raise DamagedError("the catalog of the index is damaged")
+            raise DamagedError("the catalog of the search index is damaged")
         self._pending: dict[str, KnownSource | None] = {}
         self._uncommitted = 0
         self._dirty = bool(self._catalog.get("dirty"))

@@ -136,7 +136,10 @@ class TextIndex:
                 raise refusal from error
             if not is_damage(error):
                 raise
-            raise DamagedError(f"the index in {path} cannot be read", "search again") from error
+            raise DamagedError(
+                f"the search index in {path} cannot be read",
+                "run the command again, which rebuilds the index",
+            ) from error
 
     def parse_terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
         """Return at most `most` content words of `text`, the rarest first, unknown ones last."""

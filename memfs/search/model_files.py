@@ -11,7 +11,7 @@ from memfs.core.errors import BUG, UNREADABLE, MemfsError, NotFoundError, StoreE
 from memfs.files import account, outside
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_INSTALL = "install it (pip install huggingface_hub), or give a folder with the model's files"
+_INSTALL = "run pip install huggingface_hub, or give a folder with the model's files"
 
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
 TABLE, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
@@ -62,7 +62,7 @@ def read(folder: str) -> ModelFiles:
         longest = _read_max_length(folder)
         name = _compute_fingerprint(folder, header, longest)
     except OSError as error:
-        raise model_error(folder, f"{error.filename}: {error.strerror}") from error
+        raise model_error(folder, f"{error.filename} cannot be read ({error.strerror})") from error
     table = tensors["embeddings"]
     rows, dims = table.shape
     size = tensors["mapping"].shape[0] if "mapping" in tensors else rows
@@ -114,20 +114,20 @@ def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
         rank = 2 if name == "embeddings" else 1
         kinds = _WHOLE if name == "mapping" else SIZES
         if dtype not in kinds:
-            raise model_error(folder, f"'{name}' is of type {dtype}, which memfs cannot read")
+            raise model_error(folder, f"'{name}' has the type {dtype}, which memfs cannot read")
         plain = all(type(each) is int and 0 < each < 1 << 31 for each in shape)
         if len(shape) != rank or not plain:
             raise model_error(folder, f"'{name}' has the wrong shape {list(shape)}")
         if rank == 2 and shape[1] > _MOST_DIMS:
             raise model_error(
-                folder, f"the model has {shape[1]:,} dimensions, more than {_MOST_DIMS:,}"
+                folder, f"the model has {shape[1]:,} dimensions; the limit is {_MOST_DIMS:,}"
             )
         if start + kinds[dtype] * math.prod(shape) > end:
             raise model_error(folder, f"{TABLE} ends before '{name}' does")
     size = tensors["mapping" if "mapping" in tensors else "embeddings"].shape[0]
     if "weights" in tensors and tensors["weights"].shape[0] != size:
         raise model_error(
-            folder, f"the model has {tensors['weights'].shape[0]:,} weights for {size:,} tokens"
+            folder, f"the model has {tensors['weights'].shape[0]:,} weights, but {size:,} tokens"
         )
 
 
@@ -145,7 +145,7 @@ def _read_max_length(folder: str) -> int:
         return 0
     if type(longest) is not int or not 0 < longest < 1 << 31:
         raise model_error(
-            folder, f"{CONFIG}: max_length is {longest!r}, not a whole number above 0"
+            folder, f"max_length in {CONFIG} is {longest!r}, not a whole number above 0"
         )
     return longest
 
@@ -180,7 +180,7 @@ def find_model(name: str) -> str:
     folder = f"{top}/snapshots/{revision}"
     if not _REVISION.fullmatch(revision) or not os.path.isdir(folder):
         raise NotFoundError(
-            f"the embedding model {name} is not on this machine",
+            f"the embedding model '{name}' is not on this machine",
             f"download it: memfs model fetch {name}",
         )
     return folder
@@ -216,7 +216,7 @@ def fetch(name: str) -> str:
     except Exception as error:
         reason = str(error).strip().split("\n")[0][:300] or type(error).__name__
         raise MemfsError(
-            f"{name} could not be downloaded: {reason}",
+            f"could not download '{name}': {reason}",
             "check the name of the model and the network connection",
         ) from error
     return str(folder)

@@ -169,7 +169,7 @@ class Service:
                 self.stores.refresh(store)
                 self._sources.update(store)
             except (MemfsError, OSError) as error:
-                job_queue.write_line(f"{store.place.home.index} cannot be opened: {error}")
+                job_queue.write_line(f"cannot open {store.place.home.index}: {error}")
             except BaseException:  # noqa: BLE001 - other stores must still be opened
                 job_queue.failure()
 

@@ -150,7 +150,7 @@ class JobQueue:
                 retry = job.failed < _TRIES
                 self._end_process()
                 if not self._ended:
-                    write_line(f"a job failed ({error!r}): {job.store.place.home.root}")
+                    write_line(f"a job for {job.store.place.home.root} failed: {error!r}")
             with self._changed:
                 self._now, self._progress = None, {}
                 if retry and not self._ended:
@@ -220,7 +220,7 @@ class JobQueue:
                     write_line(f"{place.home.root}: {message['wrong']}")
                     return job.failed < _ATTEMPTS
                 return bool(message["wrong"])
-        raise OSError("the worker process ended too early")
+        raise OSError("the worker process ended unexpectedly")
 
     def _ensure_process(self) -> Popen[bytes]:
         with self._changed:

@@ -56,7 +56,7 @@ def run_detached(claimed: str, folder: str) -> None:
             minutes = config.load(Place(None, user)).number("service.idle")
             Server(60.0 * max(1, minutes), folder).run()
         except (MemfsError, OSError) as error:
-            job_queue.write_line(f"cannot serve: {error}")
+            job_queue.write_line(f"the service failed: {error}")
         except Exception:  # noqa: BLE001 - the log is the only place for it
             job_queue.failure()
         os._exit(0)  # nothing is left to tear down, and other threads may take long
@@ -264,8 +264,8 @@ def _listen(path: str) -> socket.socket:
     status = os.lstat(folder)
     if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
         raise StoreError(
-            f"{folder} is not a folder of yours",
-            "remove it, or make it yours: the service needs it",
+            f"{folder} is not a folder that you own",
+            "remove the folder, or make yourself its owner; the service needs it",
         )
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # It is bound under another name first: no client finds a socket that does not listen yet.

@@ -133,7 +133,7 @@ def resolve_version(place: Place, label: str, version: str) -> str:
         blocks.get(place, label)
     oldest = f"the oldest is {1 - len(names)}" if len(names) > 1 else "the block was never changed"
     raise NotFoundError(
-        f"'{label}' has no version {version}: {oldest}", Remedy("{log} lists the versions", label)
+        f"'{label}' has no version {version}: {oldest}", Remedy("{versions}", label)
     )
 
 
@@ -166,8 +166,8 @@ def read_version(place: Place, label: str, version: str) -> str:
         known = {text for entry in read(place, label) for text in (entry.after, entry.before)}
         if text not in known | {held[name]}:
             raise NotFoundError(
-                f"others made version {version} of '{label}', and it is not trusted yet",
-                "the user can review it with memfs trust",
+                f"version {version} of '{label}' is a change by others that is not trusted yet",
+                Remedy("{trust}"),
             )
     return text
 
@@ -189,7 +189,7 @@ def _read_version(place: Place, label: str, version: str) -> str:
             if text is not None:
                 return text
     raise NotFoundError(
-        f"'{label}' has no version or commit {version}", Remedy("{log} lists the versions", label)
+        f"'{label}' has no version or commit {version}", Remedy("{versions}", label)
     )
 
 

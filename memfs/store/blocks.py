@@ -109,7 +109,7 @@ def find_place(
             place.left_out = f"the project's store is not trusted, and is not used {obstacle}"
             place.project = None
             if place.user is None:
-                hint = "the user can trust it with memfs trust; there is no other store"
+                hint = "ask the user to review and trust the store: memfs trust"
                 raise StoreError(place.left_out, hint)
     return place
 
@@ -180,7 +180,7 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
         except (files.LinkError, NotADirectoryError, PermissionError) as error:
             if place.unread is None:
                 raise
-            place.unread.append(f"{folder} cannot be read: {error.strerror}")
+            place.unread.append(f"cannot read {folder}: {error.strerror}")
         if tier == labels.PROJECT:
             known = {path.removeprefix(f"{folder}/"): label for label, path in listed}
             listed = [
@@ -239,7 +239,9 @@ def load(place: Place) -> "list[Block]":
         nonlocal room
         room -= len(text)
         return (
-            read_yaml(text) if room >= 0 else ({}, "the blocks have too much complex front matter")
+            read_yaml(text)
+            if room >= 0
+            else ({}, f"more than {_FULL_READING:,} characters of complex YAML in all blocks")
         )
 
     return [read(tier, label, path, reader) for tier, label, path in paths(place)]
@@ -256,7 +258,7 @@ def read(
         raw, size = _read_text(path)
     except OSError as error:
         block = make(tier, label, path, "")
-        block.problem = f"cannot be read: {error.strerror}"
+        block.problem = f"the file cannot be read ({error.strerror})"
         return block
     return make(tier, label, path, raw, size, reader)
 
@@ -266,8 +268,8 @@ def read_whole_block(path: str) -> str | None:
     text, size = files.beginning(path, LARGEST, 0)
     if size > LARGEST:
         raise StoreError(
-            f"{path} has {size:,} bytes; memfs edits blocks of at most {LARGEST:,}",
-            "shorten it in an editor, or move it out of blocks/",
+            f"{path} is too large to edit: {size:,} bytes, the limit is {LARGEST:,}",
+            "shorten the file in an editor, or move it out of blocks/",
         )
     return text
 
@@ -311,13 +313,15 @@ def missing(place: Place, text: str) -> NotFoundError:
     known = sorted({label for _, label, _ in paths(place)})
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
-    hint = Remedy("{list}; {create} makes a new block")
+    hint = Remedy("create the block with {create}, or {list}")
     if known and len(known) <= _FEW:
-        hint = Remedy("the blocks are {names}; {create} makes a new block", names=", ".join(known))
+        hint = Remedy(
+            "use one of {names}, or create the block with {create}", names=", ".join(known)
+        )
     if close:
-        hint = Remedy("did you mean {near}? see {listing}", near=close[0])
+        hint = Remedy("did you mean '{near}'? {list}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
-        hint = Remedy("the block belongs to a session: {that_session}")
+        hint = Remedy("{that_session}")
     return NotFoundError(f"there is no block '{text}'", hint)
 
 
@@ -338,7 +342,7 @@ def read_yaml(text: str) -> tuple[dict[str, object], str]:
     try:
         from memfs.core import yaml_edit
     except ImportError:  # a hook without site-packages: the block is shown all the same
-        return {}, "front matter needs the full YAML reader"
+        return {}, "the front matter needs ruamel.yaml, which is not installed"
     return yaml_edit.read(text)
 
 

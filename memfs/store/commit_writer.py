@@ -46,7 +46,7 @@ def commit(
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
     filtered = commits.list_filters(folder, there) if there else {}
     notes = [
-        f"{make_plain(name)} needs {how}, and memfs runs no git filters: commit it with git"
+        f"{make_plain(name)} needs {how}, and memfs runs no git filters (commit the file with git)"
         for name, how in sorted(filtered.items())
     ]
     texts = _read_texts(folder, [name for name in names if name not in filtered])
@@ -185,10 +185,10 @@ def _retry(folder: str, *words: str, data: bytes = b"") -> str:
 
 def _find_complaint(done: CompletedProcess[bytes] | None) -> str:
     if done is None:
-        return "git does not answer"
+        return "git did not answer"
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    return complaint or (lines[0] if lines else f"git ended with exit code {done.returncode}")
+    return complaint or (lines[0] if lines else f"git failed with exit code {done.returncode}")
 
 
 EDIT, SESSION = "edit", "session"
@@ -285,7 +285,7 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
     if not changed or known is None:
         return ""
     head = git.checked_out(store.root)
-    why = "git does not answer" if head is None else _find_hindrance(head, settings)
+    why = "git did not answer" if head is None else _find_hindrance(head, settings)
     if head is not None and not why:
         try:
             why = commit(store.root, head, changed, known, message)
@@ -304,5 +304,5 @@ def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
     protected = settings.get("git.protected")
     patterns = [str(name) for name in protected] if isinstance(protected, list) else []
     if any(fnmatch.fnmatchcase(branch, pattern) for pattern in patterns):
-        return f"the branch {branch} is protected (git.protected)"
+        return f"the branch '{branch}' is protected (git.protected)"
     return ""

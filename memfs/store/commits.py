@@ -178,9 +178,9 @@ def _ask_git(
     left = max(0.01, until - time.monotonic())
     done = git.start(folder, *words, paths=paths, data=data, seconds=left)
     if done is not None and done.returncode == git.TOO_LONG:
-        raise TimeoutError("git takes too long")
+        raise TimeoutError("git took too long")
     if done is None or done.returncode:
-        raise LookupError("git does not answer")
+        raise LookupError("git did not answer")
     return done.stdout
 
 

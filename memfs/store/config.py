@@ -107,7 +107,7 @@ def read(path: str) -> tuple[dict[str, object], str]:
 def parse(text: str) -> tuple[dict[str, object], str]:
     """Parse the text of a configuration: (mapping, what is wrong with its YAML or "")."""
     if len(text) > _LARGEST:
-        return {}, f"the file is longer than {_LARGEST >> 10} kB, and not used"
+        return {}, f"the file is larger than {_LARGEST >> 10} kB and is not used"
     found, wrong = blocks.read_yaml(text)
     if isinstance(found.get("tools"), str):  # the short form: `tools: full`
         found["tools"] = {"profile": found["tools"]}

@@ -28,7 +28,7 @@ _EXPECTED: dict[type, str] = {
     dict: "a mapping",
     float: "a number between 0 and 1",
 }
-_MODELS = "bundled, none, a folder (./x, ~/x, /x) or a model of the Hugging Face hub (owner/name)"
+_MODELS = "bundled, none, a folder (./x, ~/x, /x) or a model from the Hugging Face hub (owner/name)"
 
 
 def find_problems(store: Store) -> list[str]:
@@ -41,7 +41,7 @@ def find_problems(store: Store) -> list[str]:
     if config.is_model_refused(store, found.get("embedding")):
         allowed.pop("embedding", None)
     lines = (files.read(path) or "").splitlines()
-    out = [] if found.get(_VERSION) == 1 else [f"{path}: the line memfs: 1 is missing or wrong"]
+    out = [] if found.get(_VERSION) == 1 else [f"{path}: the line 'memfs: 1' is missing or wrong"]
     for section, value in found.items():
         if section == _VERSION:
             continue
@@ -50,8 +50,8 @@ def find_problems(store: Store) -> list[str]:
             and isinstance(value, dict)
             and not _KNOWN.keys().isdisjoint(value)
         ):
-            keys = ", ".join(key for key in value if key in _KNOWN)
-            wrong = f"'{section}' is not used: begin a line with {keys}, without '{section}'"
+            keys = ", ".join(f"'{key}'" for key in value if key in _KNOWN)
+            wrong = f"'{section}' is not a section: move {keys} to the top level"
             problems: Iterable[_Problem] = [((section,), wrong)]
         elif section in settings.DEFAULTS and section not in allowed:
             problems = [((section,), _describe_refusal(section, value))]
@@ -79,21 +79,22 @@ def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
             continue
         if name not in known:
             near = _suggest(name, [*known, *settings.VARIABLES], config.PREFIX)
-            out.append(f"{name}: memfs has no such variable{near}")
+            out.append(f"unknown variable {name}{near}")
             continue
         setting, text = known[name], environ[name]
         value = config.parse_value(text)
         if isinstance(setting.default, list | dict):
             what = _EXPECTED[type(setting.default)]
             out.append(
-                f"{name}: a variable cannot contain {what}: set {setting.name} in config.yaml"
+                f"{name}: a variable cannot contain {what}; set {setting.name} in config.yaml"
             )
         elif expected := _find_expected(value, setting):
-            out.append(f"{name}: {setting.name} is {value!r}, expected {expected}")
+            out.append(f"{name} is {value!r}, expected {expected}")
         elif not _is_used(name, text, setting):
             out.append(
-                f"{name} is not used: a project can set variables, so only your own configuration "
-                f"({store_paths.user_root()}/{store_paths.CONFIG}) may set {setting.name}: {text}"
+                f"{name} is not used: only your own configuration "
+                f"({store_paths.user_root()}/{store_paths.CONFIG}) may set {setting.name} to "
+                f"'{text}', because a project can set variables"
             )
     return out
 
@@ -135,8 +136,10 @@ def _find_expected(value: object, known: object) -> str:
     if known.values and isinstance(default, bool | str):
         given = "off" if value is False else value  # what YAML makes of off
         for word in re.split(", | or ", known.values):
-            allowed = config.parse_value(word)
-            if type(given) is type(allowed) and (given == allowed or type(given) is int):
+            allowed = (
+                given if word == "a number" and type(given) is int else config.parse_value(word)
+            )
+            if type(given) is type(allowed) and given == allowed:
                 return ""
         return known.values
     if not settings.right_type(value, default):
@@ -151,15 +154,15 @@ def _find_refused(section: str, value: object, allowed: object) -> Iterator[_Pro
     if isinstance(value, dict) and isinstance(allowed, dict) and section != "memory_blocks":
         for key in value.keys() - allowed.keys():
             said = json.dumps(value[key]).strip('"')
-            yield (section, key), _describe_refusal(f"{section}.{key}: {said}", None, "say so")
+            yield (section, key), _describe_refusal(f"'{section}.{key}: {said}'", None)
 
 
-def _describe_refusal(name: str, value: object, verb: str = "set it") -> str:
+def _describe_refusal(name: str, value: object) -> str:
     if name == "embedding":
-        return f"embedding: {value} is not used: a repository may only choose bundled or none"
+        return f"'embedding: {value}' is not used: a repository may only choose 'bundled' or 'none'"
     return (
         f"{name} is not used: only your own configuration "
-        f"({store_paths.user_root()}/{store_paths.CONFIG}) may {verb}"
+        f"({store_paths.user_root()}/{store_paths.CONFIG}) may set it"
     )
 
 
@@ -173,7 +176,7 @@ def _is_used(name: str, text: str, setting: settings.Setting) -> bool:
 def _suggest(key: str, known: Iterable[str], prefix: str = "") -> str:
     names = [name.removeprefix(prefix) for name in known]
     near = difflib.get_close_matches(key.removeprefix(prefix), names, 1)
-    return f"; did you mean {prefix}{near[0]}?" if near else ""
+    return f"; did you mean '{prefix}{near[0]}'?" if near else ""
 
 
 def _find_line(lines: list[str], keys: tuple[str, ...]) -> int:
@@ -195,7 +198,7 @@ def write(store: Store, key: str, value: str) -> str:
         head = f"---{eol}{text}---{eol}"
         return frontmatter.strip_fences(yaml_edit.write(head, {key: value}, eol))
 
-    return _change(store, edit, {key: value}, f"{key}: {yaml_edit.scalar(value)}")
+    return _change(store, edit, {key: value}, f"add the line '{key}: {yaml_edit.scalar(value)}'")
 
 
 def write_entry(store: Store, section: str, name: str, value: dict[str, object] | None) -> str:
@@ -216,7 +219,8 @@ def write_entry(store: Store, section: str, name: str, value: dict[str, object] 
         except (YAMLError, *UNREADABLE, StopIteration):
             return text
 
-    told = f"{section}: {json.dumps({name: value})}" if value else f"without {section}.{name}"
+    line = f"{section}: {json.dumps({name: value})}"
+    told = f"add the line '{line}'" if value else f"remove {section}.{name}"
     return _change(store, edit, {section: entries} if entries else {section: None}, told)
 
 
@@ -238,8 +242,7 @@ def _change(
             0
         ]:
             raise StoreError(
-                f"{path} cannot be changed without damaging its content",
-                f"add the line to it yourself: {told}",
+                f"cannot change {path} without damaging its content", f"{told} in an editor"
             )
         if after != before:
             atomic.write(path, after, private=store.private, locked=True)

@@ -69,13 +69,13 @@ def explain_no_history(place: "Place") -> str:
     """Return why no commits are read, and what to do about it; "" if they are."""
     store = place.project
     if store is None and not place.left_out:
-        return "there is no project here"
+        return "there is no project store here"
     if store is None or not store.trusted:
-        return "the store is not trusted; the user can trust it with memfs trust"
+        return "the store is not trusted (ask the user to run memfs trust)"
     if not worktrees.git_dir(store.root):
-        return "the project is not in git"
+        return "the project is not in a git repository"
     if config.load(place).get("git.history") != "auto":
-        return "git.history is off; set it to auto in config.yaml, or in MEMFS_GIT_HISTORY"
+        return "git.history is off (set it to auto in config.yaml or MEMFS_GIT_HISTORY)"
     return ""
 
 
@@ -107,7 +107,9 @@ def refuse_sources(place: "Place") -> list[str]:
             if isinstance(reason, str):
                 found.append(f"{path}: {SECTION}.{name} is not used: {reason}")
         if section and not store.trusted:
-            found.append(f"{path}: its {SECTION} are not used: you have not trusted the store")
+            found.append(
+                f"{path}: its {SECTION} are not used, because you have not trusted the store"
+            )
     return found
 
 
@@ -121,14 +123,14 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
     if wrong := check_name(name):
         return wrong
     if not isinstance(value, dict):
-        return "it is not a mapping with paths"
+        return "expected a mapping with 'paths'"
     found: dict[str, tuple[str, ...]] = {}
     for key in ("paths", "glob", "exclude"):
         texts = value.get(key) or []
         if not isinstance(texts, list) or not all(_is_text(each) for each in texts):
-            return f"its {key} is not a list of texts"
+            return f"'{key}' is not a list of strings"
         if len(texts) > MOST:
-            return f"it has {len(texts):,} {key}, at most {MOST} are used"
+            return f"'{key}' has {len(texts):,} entries, the limit is {MOST}"
         found[key] = tuple(texts)
     sizes = (
         value.get("chunk_size", settings.DEFAULT_CHUNK_SIZE),
@@ -136,16 +138,16 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
     )
     size, overlap = (each if type(each) is int else -1 for each in sizes)
     if not SMALLEST <= size <= LARGEST:
-        return f"its chunk_size is {sizes[0]!r}, expected {SMALLEST} to {LARGEST:,}"
+        return f"'chunk_size' is {sizes[0]!r}, expected {SMALLEST} to {LARGEST:,}"
     if not 0 <= overlap <= size // 2:
-        return f"its overlap is {sizes[1]!r}, expected 0 to half of its chunk_size"
+        return f"'overlap' is {sizes[1]!r}, expected 0 to half of 'chunk_size'"
     if not found["paths"]:
-        return "it names no paths"
+        return "'paths' is missing or empty"
     paths = []
     for text in found["paths"]:
         path, wrong = resolve_path(store, text)
         if wrong:
-            return f"{text}: {wrong}"
+            return f"'{text}' {wrong}"
         paths.append(path)
     paths = _drop_nested(paths)
     top = paths[0]
@@ -158,31 +160,31 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
 def check_name(name: str) -> str:
     """Return the rule that the name of a source breaks, "" if it breaks none."""
     if name == HISTORY:
-        return "this name is reserved for the project's own commits"
-    return labels.problem(name) or ("a name cannot have a /" if "/" in name else "")
+        return "the name is reserved for the project's own commits"
+    return labels.problem(name) or ("a name cannot contain '/'" if "/" in name else "")
 
 
 def resolve_path(store: "Store", text: str) -> tuple[str, str]:
-    """Return (the real path that a source of a store names, why it may not name it or "")."""
+    """Return (the real path that a source of a store names, the rule that it breaks or "")."""
     if store.private:
         path = os.path.expanduser(text)
         if not os.path.isabs(path):
-            return "", "write it as /x or ~/x"
+            return "", "must begin with '/' or '~/'"
     else:
         if os.path.isabs(text) or text.startswith("~") or "\\" in text:
-            return "", "write the path relative to the repository's folder"
+            return "", "must be relative to the repository's folder"
         if os.pardir in text.split("/"):
-            return "", "the path has to be inside the repository, without .."
+            return "", "must not contain '..'"
         path = f"{store.top}/{text}"
     real = os.path.realpath(path)
     if not store.private and not files.is_below(real, os.path.realpath(store.top)):
-        return "", f"it leads out of the repository, to {real}"
+        return "", f"leads out of the repository, to {real}"
     if real == "/":
-        return "", "a whole disk cannot be a source"
+        return "", "is the whole disk"
     if ".git" in real.split("/"):
-        return "", "git's own folder cannot be a source"
+        return "", "is in git's own folder"
     if files.is_below(real, os.path.realpath(store.root)):
-        return "", "memfs searches the memory already"
+        return "", "is in the store, which memfs already searches"
     return real, ""
 
 

@@ -162,7 +162,7 @@ def ask_remote(
     none. Of a remote that is a folder, no program runs that it names.
     """
     if not _has_one(arguments, _REMOTE.get(arguments[0], ())):
-        raise ValueError(f"git {arguments[0]} is no command for a remote")
+        raise ValueError(f"git {arguments[0]} cannot be run on a remote")
     check_folder(folder)
     env = _build_environment(folder) | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS}
     env["GIT_DIR"] = f"{folder}/.git"
@@ -223,7 +223,7 @@ def _run_process(
 
 
 def _make_timeout_result(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
+    return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git took too long")
 
 
 def _open_buffer() -> IO[bytes]:
@@ -295,8 +295,8 @@ def check_folder(folder: str) -> None:
     wrong = foreign_part(folder)
     if wrong:
         raise StoreError(
-            f"memfs does not let git write here: {wrong}",
-            "check where it leads: whoever made this repository could have put it there",
+            f"memfs does not let git write to this repository: {wrong}",
+            "check where .git leads: whoever made the repository could have redirected it",
         )
 
 
@@ -311,7 +311,7 @@ def foreign_part(folder: str) -> str:
     # It is git that says where it would write: how it reads `.git` is not to be guessed.
     lines = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
     if len(lines) != 3:
-        return f"git does not say where the repository of {top} is"
+        return f"git cannot find the repository of {top}"
     own, common = (os.path.join(top, name) for name in lines[:2])
     if own == dot:
         known = common == dot
@@ -322,7 +322,7 @@ def foreign_part(folder: str) -> str:
         back = run(top, "config", "--type=path", "--get", "core.worktree") or ""
         known = _is_same(own, back.rstrip("\n"), top)
     if not known:
-        return f"{dot} leads to {common}, the repository of another folder than {top}"
+        return f"{dot} leads to {common}, which is the repository of another folder"
     return find_link(own) or find_link(common)
 
 
@@ -349,10 +349,11 @@ def find_refusal(folder: str) -> tuple[str, str]:
         return "", ""
     done = start(folder, "rev-parse", "--git-dir")
     if done is None:
-        return "git is not on the PATH: commits and pulled changes are not seen", "install git"
+        return "git is not on the PATH, so memfs sees no commits or pulled changes", "install git"
     if b"safe.directory" in done.stderr:
-        hint = f"if you trust it, run: git config --global --add safe.directory {shlex.quote(top)}"
-        return f"git refuses {top}, because it belongs to another user", hint
+        command = f"git config --global --add safe.directory {shlex.quote(top)}"
+        hint = f"if you trust the folder, run {command}"
+        return f"git refuses to use {top}, because the folder belongs to another user", hint
     return "", ""
 
 

@@ -251,7 +251,7 @@ def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, 
     done = git.start(repository, "ls-files", "-s", "-z", paths=paths, seconds=_PATIENCE)
     if done is None or done.returncode:
         raise (_NoGitError if done is None else StoreError)(
-            f"git does not list the files that it tracks in {root}",
+            f"git cannot list the files that it tracks in {root}",
             f"see why: git -C {repository} ls-files -s",
         )
     lines = done.stdout.decode("utf-8", "surrogateescape").split("\0")

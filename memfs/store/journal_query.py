@@ -72,17 +72,15 @@ def version(place: Place, label: str, number: int) -> str:
     for entry in reversed(found):
         if entry.version == number:
             if entry.after is None:
-                raise NotFoundError(f"version {number} of '{label}' deleted the block")
+                raise NotFoundError(f"'{label}' was deleted in version {number}")
             return entry.after
     for entry in found:
         if entry.version == number + 1 and entry.before is not None:
             return entry.before
     known = sorted({entry.version for entry in found})
-    hint = (
-        f"known versions: {_format_ranges(known)}"
-        if known
-        else "the block was never edited with memfs"
-    )
+    if not known:
+        raise NotFoundError(f"'{label}' has no versions: the block was never edited with memfs")
+    hint = f"choose a known version: {_format_ranges(known)}"
     raise NotFoundError(f"'{label}' has no version {number}", hint)
 
 

@@ -73,8 +73,10 @@ def adopt_folder(store: "Store", name: str) -> str:
     Returns where the folder is that was used until now. A kill at any point leaves each folder
     whole, and one of this user's in use. Raises `NotFoundError`.
     """
-    if name not in find_unused(store):
-        raise NotFoundError(f"no unused local folder in {store.main} has the name {name}")
+    unused = find_unused(store)
+    if name not in unused:
+        hint = f"choose one of {', '.join(unused)}" if unused else ""
+        raise NotFoundError(f"there is no unused local folder '{name}' in {store.main}", hint)
     usual, chosen = f"{store.main}/{store_paths.LOCAL}", f"{store.main}/{name}"
     before = store.local
     if chosen != usual:

@@ -64,7 +64,7 @@ def hold_lock(
                 owner = os.read(handle, 40).decode("ascii", "replace") or "another process"
                 raise LockedError(
                     f"the store is locked by {owner} (waited {wait:g} s)",
-                    f"if that process hangs, stop it; the lock is {path}",
+                    f"run the command again; if the process hangs, stop it (lock file: {path})",
                 )
             time.sleep(pause)
             pause = min(pause * 2, 0.05)

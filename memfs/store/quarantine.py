@@ -7,7 +7,7 @@ import os
 import time
 
 from memfs import files
-from memfs.core.errors import StoreError
+from memfs.core.errors import Remedy, StoreError
 from memfs.store import store_paths, worktrees
 
 TYPE_CHECKING = False
@@ -98,6 +98,5 @@ def check_writable(store: "Store", path: str) -> None:
     if name in instead or path in instead.values():
         name = next(each for each, copy in instead.items() if path == copy or each == name)
         raise StoreError(
-            f"others changed {name}; review the change before you edit the file",
-            "review and accept the change: memfs trust",
+            f"cannot edit {name}: changes by others are waiting for review", Remedy("{trust}")
         )

@@ -89,7 +89,7 @@ def parse_address(text: str) -> str:
     if re.match(r"[^@:]*:[^@]*@", re.sub(r"^[\w+.-]+://", "", text)) or find_secrets(text):
         raise RejectedError(
             "the address contains a password, and memfs does not store passwords",
-            "remove the password, and use a credential helper of git or an SSH key",
+            "use a git credential helper or an SSH key instead of the password",
         )
     if re.fullmatch(_ADDRESS, text):
         return text
@@ -97,11 +97,14 @@ def parse_address(text: str) -> str:
     if "/" not in path or "::" in path or "://" in path or not text.isprintable():
         raise UsageError(
             f"{flatten_text(text)!r} is not the address of a repository",
-            "give https://HOST/PATH, ssh://HOST/PATH, USER@HOST:PATH, or a folder",
+            "use https://HOST/PATH, ssh://HOST/PATH, USER@HOST:PATH, or a folder",
         )
     folder = os.path.realpath(path)
     if not os.path.isdir(os.path.dirname(folder)):
-        raise UsageError(f"the folder {os.path.dirname(folder)} does not exist")
+        raise UsageError(
+            f"the folder {os.path.dirname(folder)} does not exist",
+            "create the folder, or check the path",
+        )
     return folder
 
 
@@ -119,8 +122,8 @@ def fetch(store: Store, url: str) -> str:
     if heads and not head:
         names = ", ".join(name.removeprefix("refs/heads/") for name in sorted(heads)[:3])
         raise StoreError(
-            f"{url} has no branch main, only {flatten_text(names)}",
-            "use an empty repository, or a repository made by memfs sync user",
+            f"{url} has no branch 'main', only {flatten_text(names)}",
+            "use an empty repository, or one created by memfs sync user",
         )
     if head and head != git.get_head_commit(folder, _SEEN):
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
@@ -146,8 +149,10 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
         with suppress(StoreError):
             if fetch(store, url) not in (seen, commit):
                 return False
-        hint = "solve this, then run memfs sync user again; incoming changes are saved here"
-        raise StoreError(f"nothing was sent: {error.message}", hint) from None
+        hint = "fix the problem, then run memfs sync user again"
+        raise StoreError(
+            f"incoming changes are saved, but nothing was sent: {error.message}", hint
+        ) from None
     git.run(folder, "update-ref", _SEEN, commit)
     return True
 
@@ -170,8 +175,8 @@ def _ask(
         said = [line for line in lines if line.strip() and not line.startswith("hint:")]
         why = re.sub(r"//[^/@\s]*@", "//", redact(flatten_text("; ".join(said[:3]))))
         raise StoreError(
-            f"git {words[0]} failed for {url}: {why or 'no reason given'}",
-            f"try git ls-remote {url} yourself; memfs does not let git ask for a password",
+            f"git {words[0]} failed for {url}: {why or 'git gave no reason'}",
+            f"run git ls-remote {url} in your own terminal, where git can ask for a password",
         )
     return done
 
@@ -187,8 +192,8 @@ def read_tree(folder: str, commit: str) -> tuple[dict[str, str], list[str]]:
     listed = commits.read_committed(folder, (), commit) if commit else {}
     if commit and not listed and git.run(folder, "ls-tree", commit) is None:
         raise StoreError(
-            f"{folder} is incomplete: commit {commit[: commits.SHORT]} is missing a part",
-            "set it up again: memfs sync user --remove, then memfs sync user --remote URL",
+            f"{folder} is incomplete: parts of commit {commit[: commits.SHORT]} are missing",
+            "set up the sync again: memfs sync user --remove, then memfs sync user --remote URL",
         )
     found = {
         name: each.blob
@@ -229,10 +234,10 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
     others: dict[str, str] = {}
 
     def leave_out(path: str, why: object) -> None:
-        if "cannot be read" in str(why):
+        if str(why).startswith(trees.UNREADABLE):
             raise StoreError(
-                f"{path} {why}",
-                "make it readable, and run memfs sync user again; nothing was synced",
+                f"{path} {why}, so the store cannot be synced",
+                "make the folder readable, then run memfs sync user again",
             )
         others[os.path.relpath(path, store.root).removeprefix("local/")] = str(why)
 

@@ -17,7 +17,7 @@ def path(*parts: str) -> str:
         if os.path.exists(found):
             return found
     raise StoreError(
-        f"{'/'.join(parts)} is missing from the installation", "install memfs again", BUG
+        f"{'/'.join(parts)} is missing from the installation of memfs", "reinstall memfs", BUG
     )
 
 

@@ -55,8 +55,8 @@ def find_due(meta: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
 
 
 def describe_dates(meta: Mapping[str, object]) -> str:
-    """Return the dates of a text for people: `review after 2026-01-31 (past)`; "" for none."""
-    late = {key: "past" if day else "no date" for key, _, day in find_due(meta)}
+    """Return the dates of a text: `review after 2026-01-31 (in the past)`; "" for none."""
+    late = {key: "in the past" if day else "not a date" for key, _, day in find_due(meta)}
     return ", ".join(
         f"{key.replace('_', ' ')} {day or value}" + (f" ({late[key]})" if key in late else "")
         for key, value, day in read_dates(meta)

@@ -56,7 +56,7 @@ def write_entry(store: Store, key: str, text: str, category: str, tags: tuple[st
     )
     files.make_folder(os.path.dirname(path), private=store.private)
     if os.path.lexists(path):  # a link, too: nothing is written in its place
-        raise TakenError(f"an entry with the key '{key}' exists already")
+        raise TakenError(f"an entry with the key '{key}' already exists")
     atomic.write(path, head + body, private=store.private)
     return path
 

@@ -19,6 +19,7 @@ NAME = ".agent-memory"
 CONFIG = "config.yaml"
 DISMISSED = "dismissed.jsonl"  # in a local folder: what is not to be recalled (see `dismissals`)
 LOCAL = "local"  # the part of a store that is never committed; of a second home: local-2
+_OWN = "a folder that you own outside of every project; a project could have set the variable"
 TOKEN = "token"  # noqa: S105 - a file of a local folder that memfs made
 MADE = "local/made"  # in the user's store: a file for each token, with the folder that holds it
 _DIGITS = 32  # of a token
@@ -123,8 +124,9 @@ def user_root() -> str:
 
 def _check_user_root(named: str, root: str, *, usual: bool) -> None:
     """Raise `StoreError` for a user's folder that is relative, or in a project."""
-    what = f"{'HOME' if usual else 'MEMFS_HOME'} names {named} as your own store, which is"
-    hint = "set it to a folder of yours, outside of every project: a project could have set it"
+    variable = "HOME" if usual else "MEMFS_HOME"
+    what = f"{variable} sets your own store to {named}, which is"
+    hint = f"set {variable} to {_OWN}"
     if not os.path.isabs(named):
         raise StoreError(f"{what} not an absolute path", hint)
     above = os.path.dirname(os.path.dirname(root)) if usual else root
@@ -168,7 +170,7 @@ def find(start: str) -> Store | None:
                 raise StoreError(
                     f"{root} is a link; memfs does not follow links, "
                     "which could lead into another project",
-                    "work in the folder that it leads to, or make a store here: memfs init",
+                    "work in the folder that the link leads to, or create a store here: memfs init",
                 )
             if files.is_folder(root) and (store := make_project(root, folder)).trusted:
                 _check_outside(user, folder)
@@ -176,7 +178,7 @@ def find(start: str) -> Store | None:
             if files.is_file(f"{root}/local/journal.jsonl"):
                 raise StoreError(
                     f"{root}/{CONFIG} is missing or damaged, so the store cannot be used",
-                    "if it is missing, run memfs init; if it is damaged, add the line: memfs: 1",
+                    "run memfs init if the file is missing, or add the line 'memfs: 1' to it",
                 )
         parent = os.path.dirname(folder)
         home = home or os.path.realpath(os.path.expanduser("~"))
@@ -200,8 +202,8 @@ def _check_own(user: str, folder: str) -> None:
             _check_outside(user, folder)
     if not usual and account.is_of_project(user, folder) and not files.is_below(folder, user):
         raise StoreError(
-            f"MEMFS_HOME names {user} as your own store, which shares a folder with {folder}",
-            "set it to a folder of yours, outside of every project: a project could have set it",
+            f"MEMFS_HOME sets your own store to {user}, which shares a folder with {folder}",
+            f"set MEMFS_HOME to {_OWN}",
         )
 
 
@@ -210,8 +212,8 @@ def _check_account(folder: str) -> None:
     own = account.home()
     if own and own != folder:
         raise StoreError(
-            f"your own store would be {folder}/{NAME}, in the folder that you work in",
-            f"check HOME and MEMFS_HOME: a project could have set them; your home is {own}",
+            f"your own store cannot be inside the current folder: {folder}/{NAME}",
+            f"set HOME to {own}, and unset MEMFS_HOME; a project could have set the variables",
         )
 
 
@@ -219,8 +221,8 @@ def _check_outside(user: str, project: str) -> None:
     """Refuse a store of the user's that is inside of the project: who set it is the project."""
     if files.is_below(user, project):
         raise StoreError(
-            f"your own store would be {user}, inside the project {project}",
-            "set HOME and MEMFS_HOME to folders of yours: a project could have set them",
+            f"your own store cannot be inside the project {project}: {user}",
+            "set HOME and MEMFS_HOME to folders that you own outside of every project",
         )
 
 
@@ -232,7 +234,10 @@ def is_store(root: str) -> bool:
     try:
         text = files.read(f"{root}/{CONFIG}", cap=4096)
     except PermissionError as error:
-        raise StoreError(f"cannot read the store {root}: permission denied") from error
+        raise StoreError(
+            f"cannot read the store {root}: permission denied",
+            f"check the owner and permissions: ls -la {root}",
+        ) from error
     return text is not None and ("\n" + text.lstrip("\ufeff")).find("\nmemfs:") >= 0
 
 

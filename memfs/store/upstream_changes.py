@@ -141,11 +141,11 @@ def notice(seen: UpstreamReview) -> str:
     """Describe in one line what others changed; "" if they changed nothing."""
     if seen.unknown:
         effect = (
-            "the project's memory is not used"
+            "so the project's memory is not used"
             if seen.held
-            else "the project's memory is used anyway"
+            else "but the project's memory is used anyway"
         )
-        return f"memfs: cannot find out what others changed; {effect}: {seen.unknown}"
+        return f"memfs: cannot find out what others changed ({seen.unknown}), {effect}"
     if not seen.pulled:
         return ""
     alone = [
@@ -162,9 +162,9 @@ def notice(seen: UpstreamReview) -> str:
     if rest:
         shown.append(f"{rest.total():,} other files")
     if seen.held:
-        line = f"memfs: not used until you have reviewed it (memfs trust): {'; '.join(shown)}"
+        line = f"memfs: not used until you review the changes (run memfs trust): {'; '.join(shown)}"
     else:
-        line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+        line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (see memfs log)"
     return reveal_hidden(line)
 
 

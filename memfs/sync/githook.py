@@ -25,7 +25,7 @@ _MANAGERS = tuple(
 _OPTIONS = {"pre-commit": "--stage", "post-merge": "--merged"}  # of memfs sync, by hook
 _PROGRAM = re.compile(r"if \[ -x (.+?) \]; then \1 -P -m memfs sync --")
 _PATH = "core.hooksPath"
-_HINT = "call memfs sync --stage in your pre-commit hook, memfs sync --merged in post-merge"
+_HINT = "call memfs sync --stage in your pre-commit hook and memfs sync --merged in post-merge"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
     top = git.top_level(store.top) if store else None
     if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
         raise StoreError(
-            "there is no git repository here with a project store in its top folder",
-            "run memfs init in the top folder of the repository: git runs the hooks there",
+            "git hooks need a project store in the top folder of a git repository",
+            "run memfs init in the top folder of the repository",
         )
     with lock.hold_lock(store):
         planned = []
@@ -89,7 +89,7 @@ def find_problems(place: Place) -> list[str]:
     for path, text in hooks.items():
         program = _PROGRAM.search(text)
         if not marked_section.has_section(text, *_MARKS):
-            found.append(f"{path} lacks the lines of memfs")
+            found.append(f"{path} does not contain the lines of memfs")
         elif program and not os.access(program[1].strip("'"), os.X_OK):
             found.append(f"{path} runs {program[1]}, which no longer exists")
         elif not os.access(path, os.X_OK):
@@ -132,9 +132,7 @@ def _find_path(top: str, name: str) -> tuple[str, bool]:
     path = os.path.realpath(os.path.join(top, named, name))
     private = path.startswith(own + os.sep)
     if not private and not path.startswith(os.path.realpath(top) + os.sep):
-        raise StoreError(
-            f"git's hooks are outside of this repository: {path} (core.hooksPath)", _HINT
-        )
+        raise StoreError(f"core.hooksPath leads to {path}, outside of this repository", _HINT)
     within = os.path.relpath(path, own if private else os.path.realpath(top))
     if any(manager in within.lower() for manager in _MANAGERS):
         raise StoreError(f"{path} is managed by another program", _HINT)

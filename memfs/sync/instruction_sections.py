@@ -110,8 +110,8 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
     wrong = marked_section.problem(before or "", *MARKS)
     if wrong:
         raise StoreError(
-            f"{target.path}: {wrong}",
-            "keep one pair of these marks in the file, or none; no file was written",
+            f"{target.path}: {wrong}; the file was not changed",
+            "keep one pair of these marks in the file, or none",
         )
     if not remove:
         start = before if before is not None else target.head or None
@@ -134,11 +134,13 @@ def check_allowed(store: Store) -> None:
     """Raise `StoreError` for a store that is not trusted or has quarantined files."""
     if not store.trusted:
         raise StoreError(
-            "you have not trusted this store, so assistants do not get it",
+            "you have not trusted this store, so assistants do not get its memory",
             "review the store, and decide: memfs trust",
         )
     if quarantine.map_copies(store, anew=True):
-        raise StoreError("changes of other people wait for your review", "review them: memfs trust")
+        raise StoreError(
+            "changes by other people are waiting for your review", "review the changes: memfs trust"
+        )
 
 
 def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
@@ -207,11 +209,11 @@ def _read(target: InstructionFile, real: str) -> str | None:
     """Return a file's text, None for no file; raises `StoreError` for what cannot be kept."""
     found, size = outside.beginning(real, files.READ_CAP, 0)
     if found is None and os.path.lexists(real):
-        raise StoreError(f"{target.path} is not a readable file")
+        raise StoreError(f"{target.path} is not a readable file", "replace it with a text file")
     if size > files.READ_CAP:
-        raise StoreError(f"{target.path} is too large for instructions ({size:,} bytes)")
+        raise StoreError(f"{target.path} is too large for an instructions file ({size:,} bytes)")
     if found is not None and ("\0" in found or found[:1] in ("\udcfe", "\udcff")):
-        raise StoreError(f"{target.path} is not UTF-8", "save the file as UTF-8 first")
+        raise StoreError(f"{target.path} is not UTF-8", "save the file as UTF-8")
     return found
 
 
@@ -285,13 +287,13 @@ def _stage_files(store: Store, waiting: list[_Waiting], index: str) -> StagedSec
             continue
         path = each.plan.target.path
         if not _is_same_text(each.wanted, each.plan.after):
-            left.append(f"{path}: it has other changes that are not staged")
+            left.append(f"{path}: the file has other changes that are not staged")
         elif each.name in filtered:
             left.append(
-                f"{path}: git filters it with {filtered[each.name]}, which memfs does not run"
+                f"{path}: git filters the file with {filtered[each.name]}, which memfs does not run"
             )
         elif not _add(store, each, each.wanted, index):
-            left.append(f"{path}: git could not stage it")
+            left.append(f"{path}: git could not stage the file")
         else:
             added.append(path)
     return StagedSections(tuple(added), tuple(left))

@@ -152,7 +152,7 @@ class TeamUploads:
                 self._failures.pop(local, None)
         if error != self._errors.get(local, ""):
             self._errors[local] = error
-            job_queue.write_line(f"team: {error or 'everything is sent'}: {local}")
+            job_queue.write_line(f"team: {error or 'everything is sent'} ({local})")
 
     def _ask_process(self, local: str) -> dict[str, float | str]:
         """Have a process upload; return its `error` ("" for none) and the seconds to `wait`."""
@@ -169,7 +169,7 @@ class TeamUploads:
             line = process.stdout.readline()
             return dict(json.loads(line)) if line else {"error": "the upload process ended"}
         except (OSError, ValueError) as error:
-            return {"error": f"the upload process ended: {error}"}
+            return {"error": f"the upload process failed: {error}"}
         finally:
             with self._changed:
                 self._process = None
@@ -288,7 +288,7 @@ class RequestThread:
         if error != self._error:
             self._error = error
             job_queue.write_line(
-                f"team: {error or 'the server answers prompts again'}: {self._local}"
+                f"team: {error or 'the server answers prompts again'} ({self._local})"
             )
 
 

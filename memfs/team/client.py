@@ -24,7 +24,10 @@ _SHOWN = 200  # characters of what a server says
 _BUSY, _UPGRADE = 429, 426
 _MALFORMED = (400, 413, 422)
 _OTHER_HOST = "check the address: the certificate is for another host"
-_OTHER_AUTHORITY = "add --ca FILE if your company has its own certificate authority"
+_OTHER_AUTHORITY = (
+    "run memfs team join with --ca FILE if your company has its own certificate authority"
+)
+_NETWORK_HINT = "check the address and the network"
 _CERTIFICATE_HINTS = {  # by OpenSSL's codes
     9: "check the clock of this machine",
     10: "ask the server's administrator to renew the certificate",
@@ -85,10 +88,12 @@ def parse_address(text: str) -> TeamAddress:
     if "@" in parts.netloc:
         raise UsageError(
             "the address contains a user name or password",
-            "remove the part before @: the token identifies you",
+            "remove the user name and password from the address; the token identifies you",
         )
     if parts.query or parts.fragment or not (parts.path.isascii() and parts.path.isprintable()):
-        raise UsageError(f"{text!r} contains characters that a server address cannot have", hint)
+        raise UsageError(
+            f"{text!r} contains characters that are not allowed in a server address", hint
+        )
     secure = parts.scheme == "https"
     if not secure and not _is_loopback(host):
         raise UsageError(
@@ -112,8 +117,8 @@ def check_token(token: str) -> str:
     plain = token.isascii() and token.isprintable() and " " not in token
     if not token or not plain or len(token) > _LONGEST_TOKEN:
         raise UsageError(
-            "the text given is not a team token" if token else "no token was given",
-            "ask the server's administrator for a token (memfs team member add)",
+            "the given text is not a team token" if token else "no token was given",
+            "ask the server's administrator for a token (created with memfs team member add)",
         )
     return token
 
@@ -172,7 +177,7 @@ class TeamClient:
             return msgspec.json.decode(body, type=gives)
         except _UNDECODABLE:
             raise TeamError(
-                f"{self._address} does not answer like a memfs team server", "check the address"
+                f"{self._address} does not appear to be a memfs team server", "check the address"
             ) from None
 
     def _exchange(
@@ -207,7 +212,7 @@ class TeamClient:
         spoken = response.headers.get(HEADER, "")
         if spoken.isdigit() and (version := int(spoken[:9])) != PROTOCOL:
             raise TeamError(
-                f"the team's server uses version {version} of the protocol, "
+                f"the team server uses protocol version {version}, "
                 f"this memfs uses version {PROTOCOL}",
                 "update memfs"
                 if version > PROTOCOL
@@ -219,10 +224,13 @@ class TeamClient:
             raise TeamError(
                 f"{self._address} redirects to {where or 'another address'}; "
                 "memfs does not follow redirects",
-                "join the final address of the server: memfs sends a token nowhere else",
+                "run memfs team join with the server's final address",
             )
         if len(body) > LARGEST:
-            raise TeamError(f"{self._address} sent an answer of more than {LARGEST >> 20} MB")
+            raise TeamError(
+                f"{self._address} sent a response of more than {LARGEST >> 20} MB",
+                "check the address",
+            )
         if response.status != 200:
             raise self._describe_refusal(response.status, response.headers, body)
 
@@ -235,13 +243,15 @@ class TeamClient:
             said = Refusal("")
         text, hint = _shorten(said.error), _shorten(said.hint)
         if status == _UPGRADE:
-            text = text or "the team's server uses another version of the protocol"
-            return TeamError(text, hint or "update memfs or the server", away=False)
+            text = text or "the team server uses another protocol version"
+            return TeamError(
+                text, hint or "update memfs, or ask the administrator to update", away=False
+            )
         if status == _BUSY or status >= 500:
             after = headers.get("Retry-After", "")
             wait = float(after) if after.isascii() and after.isdigit() else 0.0
             text = text or f"{self._address} answered with HTTP status {status}"
-            return TeamError(text, hint, wait=min(_LONGEST_WAIT, wait))
+            return TeamError(text, hint or "try again later", wait=min(_LONGEST_WAIT, wait))
         if status == 401 and not hint:
             hint = "ask the server's administrator for a new token, then run memfs team join"
         text = text or f"{self._address} refused the request (HTTP status {status})"
@@ -253,11 +263,10 @@ class TeamClient:
             text = f"the certificate of {self._address} is not trusted: {why}"
             return TeamError(text, _CERTIFICATE_HINTS.get(error.verify_code, _OTHER_AUTHORITY))
         if isinstance(error, TimeoutError):
-            return TeamError(f"{self._address} did not answer within {self._timeout:g} s")
+            text = f"{self._address} did not answer within {self._timeout:g} s"
+            return TeamError(text, "try again later")
         if isinstance(error, socket.gaierror):
-            return TeamError(
-                f"cannot find the host {self._address.host}", "check the address and the network"
-            )
+            return TeamError(f"cannot find the host {self._address.host}", _NETWORK_HINT)
         if isinstance(error, http.client.RemoteDisconnected | EOFError):
             why = "the server closed the connection"
         elif isinstance(error, ssl.SSLError):
@@ -265,8 +274,8 @@ class TeamClient:
         elif isinstance(error, OSError):
             why = error.strerror or type(error).__name__
         else:
-            why = "the answer is not HTTP"
-        return TeamError(f"{self._address} cannot be reached: {_shorten(why)}")
+            why = "the response is not HTTP"
+        return TeamError(f"{self._address} cannot be reached: {_shorten(why)}", _NETWORK_HINT)
 
 
 class _Connection(http.client.HTTPConnection):
@@ -308,9 +317,9 @@ def _make_context(ca: str) -> ssl.SSLContext:
         why = (
             error.strerror
             if isinstance(error, OSError) and error.strerror
-            else "no certificate in it"
+            else "the file contains no certificate"
         )
-        raise UsageError(f"cannot read certificates from {ca}: {why}", "give a PEM file") from None
+        raise UsageError(f"cannot read certificates from {ca}: {why}", "use a PEM file") from None
 
 
 def _shorten(text: str) -> str:

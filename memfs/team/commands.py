@@ -19,7 +19,7 @@ from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions
-from memfs.team import membership, server_commands
+from memfs.team import membership, server_commands, sharing
 from memfs.team import verbs as op
 from memfs.team.client import parse_address
 from memfs.team.membership import Base
@@ -40,7 +40,7 @@ _ID = 8  # characters of an id that are shown
 _MOST = 20  # sessions that are listed
 _LATER = {
     "all": "later sessions of this project will be shared too, as memfs records them",
-    "solved": "turns that you mark as worked from now on will be shared too",
+    "solved": "turns that you later mark as worked will be shared too",
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
@@ -53,7 +53,7 @@ _SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.lis
 def command() -> None:
     """Share sessions with your team, and take them back.
 
-    memfs sends no session before you joined, saw its text, and agreed.
+    memfs sends a session only after you have joined, seen a preview, and agreed.
     """
 
 
@@ -69,13 +69,13 @@ def command() -> None:
 )
 @click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
 def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
-    """Join your team's server at URL with this project. That shares nothing yet.
+    """Join this project to the team server at URL. Joining shares no sessions.
 
-    From then on memfs also sends prompts to it as questions, to find solutions of others. The
-    server does not store them. `hooks.team: off` in your configuration stops that.
+    memfs then searches the server for teammates' solutions to each of your prompts. The server
+    does not store prompts. To turn off these searches, set `hooks.team: off` in your configuration.
 
-    The team's project is the one with the same repository, or --project. memfs asks for your
-    token, or reads it from $MEMFS_TEAM_TOKEN. Address and token go only into your own store.
+    memfs finds the team's project by its repository, unless you give --project. It asks for your
+    token, or reads $MEMFS_TEAM_TOKEN. Address and token are saved only in your own store.
     """
     op.require_person(options.get_origin(), "join a team")
     place = options.place()
@@ -85,18 +85,19 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
     account, found = done.account, done.project
     console.print_done(
-        f"joined the project {found.name} of the team {account.team}, as member {account.member}"
+        f"joined the project '{found.name}' of the team '{account.team}' as '{account.member}'"
     )
     if done.note:
         console.talk(f"! {done.note}")
     console.talk(
-        "  no session is shared yet; to preview: memfs team share --dry-run --project"
+        "  no session is shared yet; to preview, run memfs team share --dry-run --project"
         if found.role == "writer"
-        else "  you can search what others share, but cannot share sessions yourself"
+        else "  you can search what others share, but not share sessions yourself"
     )
     if is_asked_at_prompts(place):
         console.talk(
-            "  prompts now go to the server, which does not store them; hooks.team: off stops this"
+            "  memfs now sends your prompts to the server, which does not store them; "
+            "to turn off sending, set hooks.team to off"
         )
 
 
@@ -113,10 +114,10 @@ def status(as_json: bool) -> None:
     if found is None:
         console.talk("this project has not joined a team: run memfs team join URL")
         if hint := op.find_hint(place):
-            console.talk(f"the project's configuration names the team {hint}")
+            console.talk(f"the project's configuration names the team '{hint}'")
         return
     if found.problem:
-        raise StoreError(found.problem)
+        raise StoreError(found.problem, membership.REPAIR)
     for name, value in _list_status_facts(place, found):
         console.echo(f"{console.style(f'{name:<8}', 'bright_black')} {flatten_text(value)}")
 
@@ -131,7 +132,7 @@ def status(as_json: bool) -> None:
 @click.option(
     "--solved",
     is_flag=True,
-    help="Share question and outcome of the turns that you marked as worked.",
+    help="Share question and outcome of the turns that you marked as 'worked'.",
 )
 @click.option("--tools", is_flag=True, help="Also share tool calls and their outputs.")
 @click.option("--dry-run", is_flag=True, help="Show what would be shared; send nothing.")
@@ -146,16 +147,17 @@ def share(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Share a session, some of its turns, or the project's sessions. You see the texts first.
+    """Share a session, some of its turns, or the project's sessions. You see a preview first.
 
-    Private parts and secrets are removed before. Later turns of a shared session are shared, too.
-    --solved is for turns and sessions with `memfs session outcome ID worked`.
+    Private parts and secrets are removed first. Later turns of a shared session are shared, too.
+    To mark turns and sessions for --solved, run `memfs session outcome ID worked`.
     """
     if not dry_run:
         op.require_person(options.get_origin(), "share sessions")
     if (bool(session), project, solved).count(True) != 1:
         raise UsageError(
-            "give one of SESSION, --project and --solved", "list the sessions: memfs session list"
+            "give exactly one of SESSION, --project and --solved",
+            "list the sessions: memfs session list",
         )
     if tools and solved:
         raise UsageError(
@@ -175,15 +177,17 @@ def share(
     if not yes:
         if not console.can_ask():
             raise UsageError(
-                "sharing needs your confirmation", "check with --dry-run, then add --yes"
+                "sharing needs your confirmation", "preview with --dry-run, then add --yes"
             )
-        click.confirm("Share this with your team?", abort=True, err=True)
+        click.confirm("Share these messages with your team?", abort=True, err=True)
     _print_sent(op.share(place, plan, options.get_origin()))
 
 
 @command.command("unshare")
 @click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
-@click.option("--project", is_flag=True, help="Take back everything shared of this project.")
+@click.option(
+    "--project", is_flag=True, help="Take back everything that you shared from this project."
+)
 def unshare(session: str, project: bool) -> None:
     """Stop sharing a session, and take back its messages."""
     if bool(session) == project:
@@ -197,10 +201,10 @@ def unshare(session: str, project: bool) -> None:
 @click.argument("pattern", required=False, default="")
 @click.option("--remove", is_flag=True, help="Remove PATTERN from the list.")
 def never(pattern: str, remove: bool) -> None:
-    """Never share messages with PATTERN, with any team; list the patterns without one.
+    """Never share messages that match PATTERN. Without PATTERN, list all patterns.
 
-    PATTERN is plain text, `*` matches any text, and case does not count. Messages that were sent
-    are taken back.
+    PATTERN is plain text: `*` matches any text, and case is ignored. Patterns apply to all teams.
+    memfs takes back matching messages that were already sent.
     """
     place = options.place()
     if not pattern:
@@ -210,13 +214,13 @@ def never(pattern: str, remove: bool) -> None:
         for each in found:
             console.echo(flatten_text(each))
         if not found:
-            console.talk("no patterns; to add a pattern: memfs team never PATTERN")
+            console.talk("no patterns yet; to add a pattern, run memfs team never PATTERN")
         return
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
     console.print_done(
-        "messages with this text may be shared again"
+        f"messages that match {pattern!r} can be shared again"
         if remove
-        else "messages with this text are never shared"
+        else f"messages that match {pattern!r} are never shared"
     )
     if done.report.removed or done.report.stored or done.waits:
         _print_sent(done)
@@ -225,12 +229,14 @@ def never(pattern: str, remove: bool) -> None:
 @command.command("leave")
 @click.option("--purge", is_flag=True, help="Also delete your shared sessions from the server.")
 def leave_team(purge: bool) -> None:
-    """Leave the team with this project. Without --purge, your shared sessions stay there."""
+    """Leave the team for this project. Without --purge, your shared sessions stay on the server."""
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         messages = format_count(gone.messages, "message")
         told = f"{messages} in {format_count(gone.sessions, 'session')}"
-        console.print_done(f"deleted {told} on the server; backups keep copies until they expire")
+        console.print_done(
+            f"deleted {told} from the server; its backups keep copies until they expire"
+        )
     console.print_done("this project has left the team")
 
 
@@ -250,7 +256,9 @@ def _read_token(from_stdin: bool, *, is_known: bool) -> str:
     if from_stdin:
         found = sys.stdin.read(_LONGEST_TOKEN).strip()
         if not found:
-            raise UsageError("standard input contains no token")
+            raise UsageError(
+                "standard input contains no token", f"pipe the token, or set ${_TOKEN}"
+            )
         return found
     if os.environ.get(_TOKEN):
         return os.environ[_TOKEN]
@@ -275,14 +283,15 @@ def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
     if shown:
         console.echo(layout.table(rows, right=(3, 4), cut=5))
     if len(shown) < len(plan.sessions):
-        console.talk(f"and {len(plan.sessions) - len(shown):,} more sessions; --dry-run lists all")
+        more = format_count(len(plan.sessions) - len(shown), "more session")
+        console.talk(f"and {more}; to list all sessions, add --dry-run")
     for reason, count in sorted(plan.left_out.items()):
-        more = "; add --tools to share them" if reason == "of tools" else ""
+        more = "; add --tools to share them" if reason == sharing.TOOLS else ""
         console.talk(f"left out: {format_count(count, 'message')} {reason}{more}")
     messages = format_count(plan.messages, "message")
     sessions = format_count(len(plan.sessions), "session")
     where = f"{plan.project.name} at {plan.project.address}"
-    console.talk(f"{messages} of {sessions}, {format_size(plan.bytes)}, for {where}")
+    console.talk(f"{messages} from {sessions}, {format_size(plan.bytes)}, for {where}")
     if later := _LATER.get(plan.rules.base):
         console.talk(later)
 
@@ -290,7 +299,9 @@ def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
 def _print_sent(done: SendOutcome) -> None:
     if done.waits:
         console.talk(f"! {done.waits}")
-        console.talk("  your change is saved; the service sends it to the server as soon as it can")
+        console.talk(
+            "  your change is saved; the service sends it as soon as the server can be reached"
+        )
         return
     _print_upload(done.report)
 
@@ -298,14 +309,14 @@ def _print_sent(done: SendOutcome) -> None:
 def _print_upload(report: UploadReport) -> None:
     parts = []
     if report.stored or report.known:
-        known = f" ({report.known:,} were already there)" if report.known else ""
+        known = f" ({report.known:,} already on the server)" if report.known else ""
         parts.append(f"sent {format_count(report.stored + report.known, 'message')}{known}")
     if report.removed:
         parts.append(f"took back {format_count(report.removed, 'message')}")
     console.print_done("; ".join(parts) or "nothing to send or take back")
     if report.refused:
         refused = format_count(report.refused, "message")
-        console.talk(f"! the server refused {refused}: run memfs team status to see why")
+        console.talk(f"! the server refused {refused}; to see why, run memfs team status")
 
 
 def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]:
@@ -321,7 +332,7 @@ def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]
     facts.append(("shared", describe_sharing(project.rules)))
     asks = is_asked_at_prompts(place)
     told = (
-        "sent to the server as questions" if asks else "not sent: hooks.team or hooks.recall is off"
+        "sent to the server as queries" if asks else "not sent: hooks.team or hooks.recall is off"
     )
     facts += [("waiting", describe_waiting(found)), ("prompts", told)]
     if contact.at:

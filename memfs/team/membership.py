@@ -24,6 +24,7 @@ _PROJECTS, _SERVERS, _NEVER, _LOCK = "projects", "servers", "never.json", "lock"
 _ASIDE = ".damaged"
 _LARGEST = 4 << 20  # bytes of a file
 _DIGITS = 32  # of a key
+REPAIR = "repair the file, or move it away and run memfs team join or memfs team never again"
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,7 @@ def _load(path: str, form: type[T]) -> T | None:
         return msgspec.convert(json.loads(text), form)
     except UNREADABLE:
         raise StoreError(
-            f"{path} is damaged; no session is shared until the file is repaired",
-            "repair the file, or move it away and repeat its settings: memfs team --help",
+            f"{path} is damaged; no session is shared until the file is repaired", REPAIR
         ) from None
 
 

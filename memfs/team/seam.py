@@ -58,12 +58,16 @@ def check(place: Place) -> Iterator[Finding]:
         is_well = not (found.problem or contact.error or found.refused or expired)
         text = f"team: {status.describe_status(found)}" + "; the token has expired" * expired
         hint = (
-            "run memfs team join with a new token"
+            membership.REPAIR
+            if found.problem
+            else "run memfs team join with a new token"
             if expired or not account
             else "run memfs team push"
+            if contact.error
+            else "run memfs team status to see why the server refused messages"
         )
         yield Finding("ok" if is_well and account else "warning", text, "" if is_well else hint)
     if place.user is not None:
         for problem in membership.list_joined_projects(place.user)[1]:
             if found is None or problem != found.problem:
-                yield Finding("warning", problem, "repair the file, or join that project again")
+                yield Finding("warning", problem, membership.REPAIR)

@@ -53,7 +53,7 @@ def run(
     try:
         others, note = answers.get(timeout=max(0.0, until - time.monotonic()))
     except Empty:
-        others, note = [], "the team's server did not answer in time"
+        others, note = [], "the team server did not answer in time"
     if note:
         index.note = "; ".join(filter(None, (index.note, f"no hits from the team: {note}")))
     if others and not own.sure and not nearest:

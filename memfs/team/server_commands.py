@@ -26,7 +26,7 @@ def _load(name: str) -> Any:
         return import_module(f"memfs.team.server.{name}")
     except ModuleNotFoundError as error:
         raise MemfsError(
-            f"the team server needs the package {error.name}, which is not installed",
+            f"the team server needs the package '{error.name}', which is not installed",
             name_extra("team"),
         ) from error
 
@@ -36,7 +36,7 @@ def _database_option(function: Callable[..., object]) -> Callable[..., object]:
         "--database",
         default="",
         metavar="URL",
-        help=f"Database (postgresql://…); by default ${_DATABASE}.",
+        help=f"Database address, postgresql://… (default: ${_DATABASE}).",
     )(function)
 
 
@@ -59,26 +59,26 @@ def _administer(database: str, function: str, *given: object, **more: object) ->
 @click.command("init")
 @_database_option
 @click.option("--team", default="", metavar="NAME", help="Name of the team, for a new database.")
-@click.option("--renew", is_flag=True, help="Give the service a new database password.")
+@click.option("--renew", is_flag=True, help="Give the server a new database password.")
 def init(database: str, team: str, renew: bool) -> None:
-    """Make a team's tables in a PostgreSQL database, or bring them up to date.
+    """Create or update a team's tables in a PostgreSQL database.
 
-    It prints the service's database login once. That login may only call functions, and read no
-    table. Run the command with a login that may make roles, such as the database's superuser.
+    The command prints the server's database login once. The server's login can only call functions,
+    not read tables. Run the command with a login that can create roles, such as the superuser.
     """
     state = _load("administration").set_up(_find_database(database), team, renew=renew)
-    done = f"has schema version {state.version} already"
+    done = f"already has schema version {state.version}"
     if state.before != state.version:
         done = (
             f"was updated from schema version {state.before} to {state.version}"
             if state.before
             else "was created"
         )
-    console.talk(f"the team {state.team} {done}")
+    console.talk(f"the team '{state.team}' {done}")
     if not state.vectors:
-        console.talk("pgvector is not available: search finds messages by words only")
+        console.talk("pgvector is not available, so searches find messages by words only")
     if state.service:
-        console.talk("save this line; memfs shows it only once:")
+        console.talk("save this line, which memfs shows only once:")
         console.data(f"{_DATABASE}='{state.service}'")
 
 
@@ -90,7 +90,7 @@ def init(database: str, team: str, renew: bool) -> None:
     "--rate",
     default=50.0,
     show_default=True,
-    help="Requests per second for each token; pushed messages: ten times as many.",
+    help="Maximum number of requests per second for each token (messages: ten times as many).",
 )
 @click.option(
     "--header-time",
@@ -110,10 +110,10 @@ def init(database: str, team: str, renew: bool) -> None:
 @click.option("--certificate", default="", metavar="FILE", help="Use TLS with this certificate.")
 @click.option("--key", default="", metavar="FILE", help="Private key of the certificate.")
 def serve(database: str, **given: Any) -> None:
-    """Serve a team until Ctrl-C.
+    """Run the team server until you press Ctrl-C.
 
-    The log has a line of JSON for each request, without texts of members. Beyond
-    this machine it needs TLS: a proxy before it, or --certificate and --key.
+    The log has a line of JSON for each request, without members' texts. To serve other
+    machines, use TLS: put a proxy in front, or give --certificate and --key.
     """
     part = _load("program")
     settings = part.ServerSettings(_find_database(database), **given)
@@ -139,28 +139,32 @@ def member() -> None:
 
 @member.command("add")
 @click.argument("login")
-@options.number_option("--days", help="How many days the token is valid.", default=_DAYS, most=3650)
+@options.number_option(
+    "--days", help="Number of days that the token is valid.", default=_DAYS, most=3650
+)
 @_database_option
 def add_member(login: str, days: int, database: str) -> None:
-    """Add a member, and print the token. It is shown once; the server stores only its hash."""
+    """Add a member, and print the token once. The server stores only the token's hash."""
     token = _administer(database, "add_member", login, days)
-    console.talk(f"{login} is now a member; the token, valid for {format_count(days, 'day')}, is:")
+    console.talk(f"added the member '{login}'; the token, valid for {format_count(days, 'day')}:")
     console.data(token)
 
 
 @member.command("token")
 @click.argument("login")
-@options.number_option("--days", help="How many days the token is valid.", default=_DAYS, most=3650)
+@options.number_option(
+    "--days", help="Number of days that the token is valid.", default=_DAYS, most=3650
+)
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     type=click.Choice(["search", "push", "metrics"]),
-    help="What the token is for; by default search and push.",
+    help="What the token allows (default: search and push).",
 )
 @_database_option
 def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> None:
-    """Print a further token of a member: for another machine, or for one that expires."""
+    """Print another token for a member, for a second machine or before a token expires."""
     token = _administer(database, "add_token", login, days, scopes or ("search", "push"))
     console.data(token)
 
@@ -168,7 +172,7 @@ def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> 
 @member.command("list")
 @_database_option
 def list_members(database: str) -> None:
-    """List the members, with their projects and how long their tokens are valid."""
+    """List the members, with their projects and when their tokens expire."""
     for each in _administer(database, "list_members"):
         projects = ", ".join(f"{name} ({role})" for name, role in sorted(each.projects.items()))
         valid = f"{format_count(each.tokens, 'token')} until {format_day(each.expires)}"
@@ -181,15 +185,15 @@ def list_members(database: str) -> None:
 @click.option("--purge", is_flag=True, help="Also remove all sessions that the member shared.")
 @_database_option
 def revoke_member(login: str, purge: bool, database: str) -> None:
-    """Revoke a member and all tokens, at once. Without --purge, shared sessions stay."""
+    """Revoke a member and all their tokens at once. Without --purge, shared sessions stay."""
     removed = _administer(database, "revoke_member", login, purge=purge)
-    gone = f"; {format_count(removed, 'message')} removed" if purge else ""
-    console.talk(f"{login} is revoked{gone}")
+    gone = f", and removed {format_count(removed, 'message')}" if purge else ""
+    console.talk(f"revoked the member '{login}'{gone}")
 
 
 @click.group("project", cls=CommandGroup)
 def project() -> None:
-    """Add, list, grant and remove a team's projects."""
+    """Add, list and remove a team's projects, and grant access."""
 
 
 @project.command("add")
@@ -198,14 +202,14 @@ def project() -> None:
     "--origin", "origins", multiple=True, metavar="URL", help="Address of the project's repository."
 )
 @options.number_option(
-    "--keep", "retention", help="Days after which memfs team prune removes messages."
+    "--keep", "retention", help="Number of days after which memfs team prune removes messages."
 )
 @_database_option
 def add_project(name: str, origins: tuple[str, ...], retention: int | None, database: str) -> None:
-    """Add a project. With --origin, members' clones of that repository join it by themselves."""
+    """Add a project. With --origin, memfs team join finds the project by its repository."""
     _administer(database, "add_project", name, origins, retention)
     console.talk(
-        f"the project {name} was created; to add members: memfs team project grant {name} LOGIN"
+        f"added the project '{name}'; to add members, run memfs team project grant {name} LOGIN"
     )
 
 
@@ -217,13 +221,13 @@ def add_project(name: str, origins: tuple[str, ...], retention: int | None, data
     type=click.Choice(["writer", "reader", "none"]),
     default="writer",
     show_default=True,
-    help="writer: share and search; reader: only search; none: no access.",
+    help="writer (share and search), reader (only search) or none (no access).",
 )
 @_database_option
 def grant(name: str, login: str, role: str, database: str) -> None:
-    """Let a member share and search in a project, or end that."""
+    """Set the role of a member in a project."""
     _administer(database, "grant_access", name, login, role)
-    console.talk(f"{login}: {role} in {name}")
+    console.talk(f"the role of '{login}' in the project '{name}' is now '{role}'")
 
 
 @project.command("list")
@@ -243,26 +247,28 @@ def list_projects(database: str) -> None:
 def remove_project(name: str, yes: bool, database: str) -> None:
     """Remove a project with all its shared sessions."""
     if not yes and not console.can_ask():
-        raise UsageError(f"removing {name} deletes what others shared", "add --yes to confirm")
+        raise UsageError(
+            f"removing the project '{name}' deletes what others shared", "add --yes to confirm"
+        )
     if not yes:
-        click.confirm(f"Remove the project {name} with everything in it?", abort=True, err=True)
+        click.confirm(f"Remove the project '{name}' with everything in it?", abort=True, err=True)
     removed = _administer(database, "remove_project", name)
-    console.talk(f"removed the project {name} with {format_count(removed, 'message')}")
+    console.talk(f"removed the project '{name}' with {format_count(removed, 'message')}")
 
 
 @click.command("prune")
 @_database_option
 def prune(database: str) -> None:
-    """Remove messages older than their project's --keep: run it every night."""
+    """Remove messages older than their project's --keep. Run this command every night."""
     removed = _administer(database, "prune")
-    console.talk(f"{format_count(removed, 'message')} removed")
+    console.talk(f"removed {format_count(removed, 'message')}")
 
 
 @click.command("audit")
 @options.count_option(50, "Maximum number of lines.", most=100_000)
 @_database_option
 def audit(count: int, database: str) -> None:
-    """Print recent pushes, retractions, and actions of administrators."""
+    """Print recent pushes, retractions, and administrators' actions."""
     for at, who, what, name, many in _administer(database, "list_audit", count):
         console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
 

@@ -19,7 +19,7 @@ from memfs.team.membership import JoinedProject, SessionName
 from memfs.team.protocol import LONGEST, SharedMessage, compute_id
 
 SIDE = ".agent-"  # in the names of subagents' recall files
-TOOLS, PRIVATE = "of tools", "with only private text"
+TOOLS, PRIVATE = "from tools", "with only private text"
 NEVER = "matching a pattern of 'memfs team never'"
 _SAID = ("user", "assistant")
 _TITLE = 100  # characters

@@ -84,13 +84,15 @@ def describe_sharing(rules: SharingRules) -> str:
     if chosen:
         parts.append(format_count(chosen, "session"))
     what = " and ".join(parts) or "nothing"
-    return what + (f", but {format_count(len(rules.withheld), 'session')}" * bool(rules.withheld))
+    return what + (
+        f", except {format_count(len(rules.withheld), 'session')}" * bool(rules.withheld)
+    )
 
 
 def describe_waiting(found: TeamStatus) -> str:
     """Say in a line what is still to be sent or taken back."""
     if found.changed:
-        return "the last change to what is shared is not sent yet"
+        return "the last change to shared sessions is not sent yet"
     if found.waiting:
         return f"{format_count(found.waiting, 'session')} to send or take back"
     return "nothing"
@@ -101,9 +103,9 @@ def describe_status(found: TeamStatus) -> str:
     project, contact = found.project, found.contact
     if project is None:
         return found.problem
-    parts = [f"{project.name}: {describe_sharing(project.rules)} shared"]
+    parts = [f"{project.name}, {describe_sharing(project.rules)} shared"]
     if found.waits:
-        parts.append(f"waiting: {describe_waiting(found)}")
+        parts.append(describe_waiting(found))
     if contact.error:
         is_away = contact.away and contact.reached_at
         away = f", last reached at {contact.reached_at}" if is_away else ""
@@ -111,7 +113,7 @@ def describe_status(found: TeamStatus) -> str:
     if found.refused:
         parts.append(f"the server refused {format_count(len(found.refused), 'message')}")
     if found.account is None:
-        parts.append(f"the token is missing: run memfs team join {project.address}")
+        parts.append(f"the token is missing (run memfs team join {project.address})")
     return "; ".join(parts)
 
 

@@ -57,7 +57,8 @@ def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
             _upload(user, store, project.key, report)
     except LockedError:
         raise LockedError(
-            "another process is already sending to the team", "wait: that process sends everything"
+            "another process is already sending to the team",
+            "wait: the other process sends everything",
         ) from None
     return report
 
@@ -288,7 +289,7 @@ class _Run:
                 each.id != self._project.id for each in client.ask(protocol.Membership).projects
             ):
                 raise TeamError(
-                    f"you no longer have access to {self._project.name}",
+                    f"you no longer have access to the project '{self._project.name}'",
                     "ask the server's administrator for access",
                     away=False,
                 )

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from memfs.core import body_edits
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
+from memfs.core.formats import format_count
 from memfs.core.records import Origin
 from memfs.core.text_folding import matches_everything
 from memfs.ops.sessions import find_session
@@ -110,7 +111,7 @@ def join_project(
             before = membership.load_project(user, store.local)
         if before and (before.address, before.id) != (address, chosen.id):
             raise RejectedError(
-                f"this project has already joined {before.name} at {before.address}",
+                f"this project has already joined '{before.name}' at {before.address}",
                 "run memfs team leave first",
             )
         rules = before.rules if before else SharingRules()
@@ -118,7 +119,7 @@ def join_project(
         membership.save_account(user, account)
         membership.save_project(user, joined)
     named = find_hint(place)
-    note = f"the project's configuration names another team: {named}"
+    note = f"the project's configuration names another team, '{named}'"
     return JoinOutcome(joined, account, note if named not in ("", found.team) else "")
 
 
@@ -147,7 +148,7 @@ def plan_sharing(
             "--from and --to need a session", "run memfs team share SESSION --from 3 --to 7"
         )
     if first > last > 0:
-        raise UsageError(f"the first turn to share, {first}, comes after the last, {last}")
+        raise UsageError(f"--from {first} is after --to {last}", "swap the two numbers")
     rules = project.rules
     names = None
     if session:
@@ -176,7 +177,8 @@ def plan_sharing(
         left_out += selection.left_out
         if max(first, last) > selection.turn:
             raise UsageError(
-                f"the session has only {selection.turn} turns", f"run memfs session show {name[1]}"
+                f"the session has only {format_count(selection.turn, 'turn')}",
+                f"see the turns: memfs session show {name[1]}",
             )
         if count:
             sessions.append(PlannedSession(*name, at, selection.title, count, size))
@@ -189,8 +191,8 @@ def share(place: Place, plan: SharingPlan, origin: Origin) -> SendOutcome:
     require_person(origin, "share sessions")
     if plan.project.role != _WRITER:
         raise RejectedError(
-            f"you can search {plan.project.name}, but cannot share sessions with it",
-            "ask the server's administrator for the role writer",
+            f"you can search the project '{plan.project.name}', but not share sessions with it",
+            "ask the server's administrator for the role 'writer'",
         )
     return _change_rules(place, lambda _: plan.rules)
 
@@ -224,11 +226,13 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
     user = place.store("user")
     if matches_everything(pattern):
         raise UsageError(
-            "the pattern matches every message", "run memfs team unshare --project to share nothing"
+            "the pattern matches every message",
+            "use a longer pattern; to share nothing, run memfs team unshare --project",
         )
-    if not remove and (odd := body_edits.check_secret("keep", "the pattern", pattern)):
+    if not remove and body_edits.check_secret("store", "the pattern", pattern):
         raise RejectedError(
-            odd.message, "use a pattern without the secret; memfs never shares secrets"
+            "the pattern looks like a secret",
+            "use a pattern without the secret; memfs never shares secrets",
         )
     with membership.hold_membership(user):
         before = membership.load_patterns(user)
@@ -289,7 +293,8 @@ def require_person(origin: Origin, what: str) -> None:
     """Raise `RejectedError` for an assistant: it shares, takes back and joins nothing itself."""
     if origin.actor == "agent":
         raise RejectedError(
-            f"an assistant cannot {what} for its user", "run the command in your own terminal"
+            f"only a person can {what}, and this is the shell of {origin.host or 'an assistant'}",
+            "run the command in your own terminal",
         )
 
 
@@ -306,13 +311,15 @@ def _require_joined(place: Place) -> tuple[Store, Store, JoinedProject]:
 
 
 def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
-    names = ", ".join(each.name for each in found.projects) or "no project"
-    hint = f"add --project NAME; your token gives access to: {names}"
+    names = ", ".join(f"'{each.name}'" for each in found.projects)
+    hint = f"add --project with one of these names: {names}"
+    if not names:
+        hint = "ask the server's administrator for access to a project"
     if name:
         chosen = [each for each in found.projects if each.name == name]
         if not chosen:
             raise NotFoundError(
-                f"the team {found.team} has no project '{name}' that you can access", hint
+                f"the team '{found.team}' has no project '{name}' that you can access", hint
             )
         return chosen[0]
     said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
@@ -320,7 +327,7 @@ def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
     chosen = [each for each in found.projects if origins & set(each.origins)]
     if len(chosen) != 1:
         what = "several projects" if chosen else "no project"
-        raise NotFoundError(f"the team {found.team} has {what} with this repository", hint)
+        raise NotFoundError(f"the team '{found.team}' has {what} with this repository", hint)
     return chosen[0]
 
 
@@ -334,7 +341,8 @@ def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) 
     chosen = [name for name in shared if name[1].startswith(ident)]
     if len(chosen) != 1:
         raise NotFoundError(
-            f"there is no session '{ident}'", "list the sessions: memfs session list"
+            f"there is {'no' if not chosen else 'more than one'} session '{ident}'",
+            "list the sessions: memfs session list",
         )
     return chosen[0]
 

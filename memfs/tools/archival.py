@@ -57,11 +57,11 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
         return formatting.search_hits(context, arguments, kinds=SCOPES.get(scope, ()))
     if "since" in arguments and scope not in ("", "sessions"):
         raise UsageError(
-            f"scope {scope} needs a query",
-            "leave scope out, or use scope sessions, to list messages since a day",
+            f"the scope '{scope}' needs a query",
+            "leave scope out, or use the scope 'sessions', to list messages since a day",
         )
     if "since" not in arguments:
-        raise UsageError("memory_search needs a query", "or since, to list messages since a day")
+        raise UsageError("memory_search needs query or since", "give since to list messages by day")
     days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
     return formatting.list_by_date(context, {**arguments, **days})
 
@@ -86,7 +86,7 @@ def search_conversations(context: ToolContext, arguments: Arguments) -> str:
             return formatting.format_page(arguments, ops.search_sessions(index, **given), "session")
         return formatting.search_hits(context, arguments, kinds=("message",))
     if sessions:
-        raise UsageError("team cannot be combined with sessions", "leave sessions or team out")
+        raise UsageError("'team' cannot be combined with 'sessions'", "leave one of the two out")
     nearest = bool(arguments.get("nearest"))
     found = parts.load("team.seam").search(index, nearest=nearest, **given)
     shown = formatting.format_page(arguments, found)

@@ -37,7 +37,7 @@ def check_arguments(tool: Tool, given: object) -> Arguments | str:
         if len(needed) == 1 and needed[0].kind == "string":
             given = {needed[0].name: given}
     if not isinstance(given, dict):
-        return f"the arguments of {tool.name} have to be an object, not {_describe(given)}"
+        return f"the arguments of {tool.name} must be an object, not {_describe(given)}"
     known = {each.name: each for each in tool.list_asked()}
     found: Arguments = {}
     for written, value in given.items():
@@ -52,10 +52,10 @@ def check_arguments(tool: Tool, given: object) -> Arguments | str:
         try:
             found[name] = _convert(known[name], value)
         except ValueError as error:
-            return f"{name} of {tool.name} {error}"
+            return f"'{name}' of {tool.name} {error}"
     missing = [each.name for each in known.values() if each.required and each.name not in found]
     if missing:
-        return f"{tool.name} needs {' and '.join(missing)}"
+        return f"{tool.name} needs {' and '.join(map(repr, missing))}"
     return {**found, **tool.fixed}
 
 
@@ -85,7 +85,7 @@ def _convert(parameter: Parameter, value: object) -> object:
             found.append(msgspec.convert(bare, item, strict=False))
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             wanted = _LISTS[kind] if several else what
-            raise ValueError(f"has to be {wanted}, not {_describe(each)}") from error
+            raise ValueError(f"must be {wanted}, not {_describe(each)}") from error
     return found if several else found[0]
 
 

@@ -27,7 +27,7 @@ def run_together(
     checked = [calls.check(tools, call) for call in requested]
     refused = [each if isinstance(each, Result) else _check_batchable(each) for each in checked]
     if any(refused):
-        others = "error: not done, because another call of the batch was refused"
+        others = "error: not run, because another call in the batch was refused"
         return [
             result or Result(call, others, is_error=True)
             for call, result in zip(requested, refused, strict=True)
@@ -68,5 +68,5 @@ def _check_batchable(checked: calls.CheckedCall) -> Result | None:
         name = "make_room"
     elif checked.tool.effect == "read" or checked.tool.plan:
         return None
-    text = f"error: {name} cannot be part of a batch; call it alone"
+    text = f"error: {name} cannot be part of a batch; call it by itself"
     return Result(checked.call, text, is_error=True)

@@ -67,8 +67,8 @@ def check(
     if tool is None:
         named = listed or tools
         near = difflib.get_close_matches(call.name, named, 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(named)}"
-        text = f"error: there is no tool {excerpt(call.name, 80)!r}; {hint}"
+        hint = f"did you mean {' or '.join(near)}?" if near else f"use one of {', '.join(named)}"
+        text = f"error: unknown tool {excerpt(call.name, 80)!r}; {hint}"
         return Result(call, text, is_error=True)
     given, heartbeat = call.arguments, False
     if isinstance(given, dict):

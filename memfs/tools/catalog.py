@@ -56,7 +56,7 @@ def _number(
 
 _LABEL = _require("label", "The block: human, project:api, …")
 _REASON = _string("reason", "Why, in a few words.")
-_ENDS = (_REASON, _number("expected_version", "Edit only this version of the block.", least=0))
+_ENDS = (_REASON, _number("expected_version", "Edit only if at this version.", least=0))
 _LINE = Parameter("line", "integer", "Insert after this line; 0: start, -1: end.", True, (), -1)
 _EVERY = _flag("all", "true: all matches.")
 _QUERY = _require("query", "A question or words, in natural language.")
@@ -76,7 +76,7 @@ _SESSIONS = (
     _string("speaker", "Only what one agent or person said, by name: planner-agent."),
     _string("session", "Only this session."),
     _string("host", "Only sessions of this assistant: claude, codex, …"),
-    _string("project", "Only sessions of this folder."),
+    _string("project", "Only sessions in this folder."),
     _string("branch", "Only what was said on this git branch."),
 )
 
@@ -194,7 +194,7 @@ BUILT_IN = (
         _require("label", "A short name: project_alpha, team, services/api."),
         _require("description", "What the block is for; when to update it."),
         _string("initial_value", "The first text."),
-        _number("limit", "Maximum characters.", least=1),
+        _number("limit", "Maximum number of characters.", least=1),
         _flag("pinned", "false: listed by name only."),
         _REASON,
     ),
@@ -230,8 +230,8 @@ BUILT_IN = (
         "change",
         "paging.page_out",
         _require("label", "The block."),
-        _string("task", "Your task now; unrelated parts leave."),
-        _flag("back", "true: bring all parts back into the block."),
+        _string("task", "Your current task; unrelated parts are paged out."),
+        _flag("back", "true: restore all paged-out parts."),
         _REASON,
     ),
     _build(
@@ -241,8 +241,8 @@ BUILT_IN = (
         "paging.page_in",
         _require(
             "query",
-            "A block's label, to bring back its parts; or words to search archive and recall: "
-            "hits go into the block working.",
+            "A block's label, to restore its parts; or words to search archive and recall: "
+            "hits go into the block 'working'.",
         ),
         _REASON,
     ),
@@ -252,7 +252,7 @@ BUILT_IN = (
         "add",
         "archival.insert_passage",
         _require("content", "A text that can be understood by itself."),
-        _number("importance", "1 (passing) to 10 (vital).", least=1, most=10),
+        _number("importance", "1 (trivial) to 10 (vital).", least=1, most=10),
         Parameter("tags", "strings", "Topics: deploy, postgres, …"),
         _string("about", "user: save in the user's archive.", "user", "project"),
         _REASON,

@@ -19,7 +19,7 @@ from memfs.store import blocks
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
 
-_DELETED = "is deleted; the user can undo this with memfs undo {}"
+_DELETED = "was deleted; the user can restore the block with memfs undo {}"
 _GONE = {"rename": "was renamed", "undo": "no longer exists"}
 
 
@@ -45,7 +45,7 @@ def _list_blocks(context: ToolContext) -> str:
     for shown in show.show_all(context.place()):
         block = shown.block
         facts = f"{block.chars:,}/{block.limit:,} characters"
-        pinned = "" if block.pinned else ", shown only when read"
+        pinned = "" if block.pinned else ", not in your context"
         lines.append(flatten_text(f"[{_qualify(block)}] {facts}{pinned}: {block.description}"))
     return "\n".join(lines) or "there are no blocks yet; create a block with memory_create"
 
@@ -76,7 +76,7 @@ def format_status(context: ToolContext, arguments: Arguments) -> str:  # noqa: A
         [
             flatten_text(f"project: {found.project or 'none'}"),
             flatten_text(f"user: {found.user or 'none'}"),
-            f"recall: {found.messages:,} messages of {found.sessions:,} sessions",
+            f"recall: {found.messages:,} messages from {found.sessions:,} sessions",
             f"archive: {found.passages:,} passages",
             "blocks:",
             *lines,
@@ -112,8 +112,8 @@ def _word_mend(line: ContradictedLine) -> str:
     """Return what a model is told of a line that what it added contradicts."""
     given = {"label": line.label, "old_content": line.old, "new_content": line.new}
     return (
-        f"line {line.number} contradicts this: {line.text!r}. If that line is outdated, call "
-        f"core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
+        f"line {line.number} contradicts the new text: {line.text!r}. If line {line.number} is "
+        f"outdated, call core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
     )
 
 
@@ -139,5 +139,5 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
         lines.append(flatten_text(done))
         parts = page_scores.name_spare_parts(context.place(), block) if nearly else []
         if parts:
-            lines.append(flatten_text(f"can be moved to the archive first: {'; '.join(parts)}"))
+            lines.append(flatten_text(f"memory_page_out can archive: {'; '.join(parts)}"))
     return lines

@@ -138,7 +138,7 @@ def _show_edit(before: str, context: ToolContext, arguments: Arguments) -> str:
 def _require(arguments: Arguments, name: str, *, empty: bool = False) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or not (value or empty):
-        raise MemfsError(f"the command {arguments['command']} of memory needs {name}")
+        raise MemfsError(f"the command '{arguments['command']}' needs '{name}'")
     return value
 
 
@@ -148,8 +148,8 @@ def _to_label(path: str) -> str:
     inside = clean == ROOT or clean.startswith(f"{ROOT}/")
     if not inside or "\\" in clean or "%" in clean or ".." in clean.split("/"):
         raise VerbatimError(
-            f"Error: Path must be within {ROOT} directory, got: {excerpt(path, 200)}; the file of "
-            f"the block human is {ROOT}/human.md"
+            f"Error: Path must be within {ROOT} directory, got: {excerpt(path, 200)}; the block "
+            f"'human' is the file {ROOT}/human.md"
         )
     name = clean[len(ROOT) + 1 :]
     suffix = next(filter(name.endswith, _SUFFIXES), "")

@@ -55,7 +55,7 @@ def parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]
 def format_page(arguments: Arguments, found: HitPage[Any], name: str = "hit") -> str:
     """Return a page of a search; a note where nothing is clearly relevant."""
     if not found.sure and not arguments.get("nearest"):
-        more = f"use nearest=true to see the nearest of {found.total} {name}s"
+        more = f"use nearest=true to see the nearest of {format_count(found.total, name)}"
         return f"nothing is clearly relevant; {more}"
     parts = [
         _format_session(each) if isinstance(each, SessionHit) else _format_hit(each)
@@ -109,7 +109,7 @@ def format_hits(parts: Sequence[str], total: int, arguments: Arguments, name: st
     last = first + len(parts) - 1
     more = f"; more with page={page + 1}" if last < total else ""
     lines = [f"{number}. {part}" for number, part in enumerate(parts, first)]
-    return "\n".join([f"showing {first}-{last} of {total} {name}s{more}", *lines])
+    return "\n".join([f"showing {first}-{last} of {format_count(total, name)}{more}", *lines])
 
 
 def _format_hit(hit: Hit) -> str:
@@ -125,7 +125,8 @@ def _format_turn(hit: Hit) -> str:
 
 
 def _format_session(found: SessionHit) -> str:
-    head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} matching turns"
+    head = f"{found.at[:10]} session {found.session} ({found.host}), "
+    head += format_count(found.turns, "matching turn")
     best = (quote_lines(f"{hit.who}: {hit.snippet}", _INDENT) for hit in found.hits)
     return "\n".join([flatten_text(head), *best])
 

@@ -22,7 +22,7 @@ from memfs.tools.tool_context import ToolContext
 SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 _UNITS = 4  # characters of a token
-_BACK = "memory_page_out {} with back: true brings these parts back"
+_BACK = "memory_page_out {} with back: true restores these parts"
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
@@ -45,12 +45,12 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
         place, label, context.with_reason(arguments.get("reason")), task=task, free=free
     )
     if not done.gone:
-        return f"nothing was paged out of '{done.label}': every part is about the task"
+        return f"nothing was paged out of '{done.label}': every part is relevant to the task"
     lines = [f"paged out of '{done.label}':"]
     lines += [f"- {each.fate}: {_shorten(each, 100)}" for each in done.gone]
     if lacking:
         left = lacking - (estimate(done.before) - estimate(done.after))
-        rest = f"{left:,} tokens are left: page another block out" if left > 0 else "now they fit"
+        rest = f"{left:,} are left: page out another block" if left > 0 else "now they fit"
         lines.append(f"blocks took {lacking:,} tokens more than this window has for blocks; {rest}")
     return "\n".join(map(flatten_text, [*lines, _BACK.format(done.label)]))
 
@@ -68,8 +68,8 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
 
 def _bring_back(context: ToolContext, label: str, arguments: Arguments) -> str:
     done = page.page_in(context.place(), label, context.with_reason(arguments.get("reason")))
-    more = ", shortened: there is no room for the whole text" if done.shortened else ""
-    return f"restored the parts of '{done.label}'{more}"
+    more = ", shortened to fit into the block" if done.shortened else ""
+    return f"restored the paged-out parts of '{done.label}'{more}"
 
 
 def _measure_window(context: ToolContext) -> int:
@@ -106,7 +106,7 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
         if text and len(text) <= left:
             lines.append(head + text)
     if not lines:
-        return f"'{labels.WORKING}' has no room for the hits; they are only shown here:\n{shown}"
+        return f"the block '{labels.WORKING}' has no room for these hits:\n{shown}"
     edits = [Append(labels.qualify(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
@@ -139,7 +139,7 @@ def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -
             raise
         if not arguments.get("make_room"):
             named = "; ".join(map(_shorten, parts))
-            hint = f"call again with make_room: true, to page out first: {named}"
+            hint = f"call again with make_room: true to page out these parts: {named}"
             raise RejectedError(error.message, hint) from error
     origin = context.with_reason(arguments.get("reason") or "make room for an append")
     done = page.page_out(context.place(), label, origin, free=share)
@@ -150,7 +150,7 @@ def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -
         raise
     gone = "; ".join(f"{each.fate}: {_shorten(each)}" for each in done.gone)
     return "\n".join(
-        [added, flatten_text(f"paged out first: {gone}"), flatten_text(_BACK.format(done.label))]
+        [added, flatten_text(f"paged out: {gone}"), flatten_text(_BACK.format(done.label))]
     )
 
 

@@ -68,7 +68,7 @@ def _parse_values(text: str) -> Iterator[object]:
         yield json.loads(text)
         return
     except RecursionError as error:
-        raise UsageError("the JSON is nested too deeply") from error
+        raise UsageError("the JSON on standard input is nested too deeply") from error
     except ValueError:
         pass
     for number, line in enumerate(text.splitlines(), 1):
@@ -76,7 +76,7 @@ def _parse_values(text: str) -> Iterator[object]:
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise UsageError(f"line {number} is not JSON: {error}") from error
+                raise UsageError(f"line {number} of standard input is not JSON: {error}") from error
 
 
 def calls_in(value: object) -> Iterator[FormattedCall]:

@@ -40,7 +40,7 @@ def read_memory(context: ToolContext, arguments: Arguments) -> str:
     except NotFoundError as error:
         known = {block.label for block in blocks.load(place)}
         near = difflib.get_close_matches(label.rpartition(":")[2], sorted(known), 3, 0.7)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
         raise NotFoundError(
             f"no block, session or passage has the id {excerpt(ident, 80)!r}",
             f"{meant}list blocks with memory_read without an id; find the rest with memory_search",

@@ -66,14 +66,14 @@ def offer_tools(context: ToolContext) -> ToolOffer:
     successors: dict[str, Tool] = {}
     for name, tool in _load_plugins(problems):
         if name in successors or (name in found and name not in removed):
-            problems.append(f"the tool {name} of a plugin has the name of another tool")
+            problems.append(f"a plugin's tool '{name}' is not used: another tool has its name")
         else:
             (successors if name in found else found)[name] = tool
     if configured is not None:
         _add(found, _get_mapping(configured, "tools.add"), problems)
         for name in removed:
             if found.pop(name, None) is None:
-                problems.append(f"tools.remove: there is no tool {name!r}")
+                problems.append(f"tools.remove: unknown tool {name!r}")
         found |= successors
         others.difference_update(successors)
         for name, text in _get_mapping(configured, "tools.describe").items():
@@ -81,7 +81,7 @@ def offer_tools(context: ToolContext) -> ToolOffer:
                 found[name] = found[name].with_changes(description=text)
                 others.discard(name)
             elif name not in removed:
-                wrong = "the text is missing" if name in found else "there is no such tool"
+                wrong = "no description is given" if name in found else "unknown tool"
                 problems.append(f"tools.describe.{name}: {wrong}")
         if configured.get("tools.profile") == settings.FULL:
             others.clear()
@@ -108,7 +108,7 @@ def _add(found: dict[str, Tool], added: dict[str, object], problems: list[str]) 
         base = found.get(str(each.get("tool"))) if isinstance(each, dict) else None
         if base is None or not isinstance(each, dict) or name in found:
             problems.append(
-                f"tools.add.{name}: needs an unused name, and an existing tool as `tool`"
+                f"tools.add.{name}: needs an unused name, and an existing tool as 'tool'"
             )
             continue
         given = each.get("with") or {}
@@ -123,7 +123,7 @@ def _add(found: dict[str, Tool], added: dict[str, object], problems: list[str]) 
 def _check_fixed(base: Tool, given: object) -> dict[str, object] | str:
     """Return the fixed arguments of a tool, checked, or an error message."""
     if not isinstance(given, dict):
-        return "`with` has to be a mapping of arguments"
+        return "'with' must be a mapping of arguments"
     from memfs.tools.arguments import check_arguments  # with msgspec, for what few configure
 
     kept = tuple(each for each in base.parameters if each.name in given)
@@ -143,10 +143,10 @@ def _load_plugins(problems: list[str]) -> "Iterator[tuple[str, Tool]]":
             several = loaded if isinstance(loaded, (list, tuple)) else [loaded]
             tools = [each for each in several if isinstance(each, Tool)]
         except Exception as error:  # noqa: BLE001 - other people's code
-            problems.append(f"the plugin {entry.name} cannot be loaded: {error}")
+            problems.append(f"plugin '{entry.name}' cannot be loaded: {error}")
             continue
         if len(tools) < len(several):
-            problems.append(f"the plugin {entry.name} is not a memfs.tools.definition.Tool")
+            problems.append(f"plugin '{entry.name}' is not a memfs.tools.definition.Tool")
         yield from ((tool.name, tool) for tool in tools)
 
 

@@ -83,7 +83,7 @@ def measure_request(place: Place, home: str, host: str = "", window: int = 0) ->
         wiring = _find_wiring(known, home, place)
         found = _list_host_parts(place, known, *wiring)
         if known.ADDS and wiring[1]:
-            parts.append(RequestPart(f"text that {known.TITLE} adds for a server", 0, known.ADDS))
+            parts.append(RequestPart(f"text that {known.TITLE} adds for MCP", 0, known.ADDS))
     else:
         budget = window_budget.load_budget(config.load(place), window)
         found = _list_agent_parts(place, budget)
@@ -117,7 +117,7 @@ def _list_host_parts(
         listed = registry.offer_tools(ToolContext("", chosen=place)).listed
         if not host.IS_SILENT:
             yield f"{len(listed)} tools", "\n".join(map(_define, listed)), ""
-        yield "the server's instructions", catalog.INSTRUCTIONS, ""
+        yield "the MCP server's instructions", catalog.INSTRUCTIONS, ""
     if has_plugin:
         yield "names of the plugin's skill and command", "\n".join(_list_skills()), ""
     for group in host.READS if place.project else ():
@@ -125,7 +125,7 @@ def _list_host_parts(
             whole = outside.read(f"{place.home.top}/{path}") or ""
             section = whole.partition(MARKS[0])[2].partition(MARKS[1])[0]
             if section:
-                yield f"section of {path}", section, ""
+                yield f"memfs section in {path}", section, ""
                 break
 
 

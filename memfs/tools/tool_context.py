@@ -56,13 +56,13 @@ class ToolContext:
         source = self.find_off_switch()
         if source:
             raise StoreError(
-                f"memory is turned off here: {source} says enabled: false",
-                "continue without memory; only the user can turn it on again",
+                f"memory is turned off here by {source}",
+                "continue without memory; only the user can turn memory back on",
             )
         if store_paths.find(self.folder) is not None:
             raise StoreError(
                 "the memory of this project is not trusted yet",
-                "ask the user to run memfs trust and review this memory: it came with the project",
+                "ask the user to run memfs trust and review the memory that came with the project",
             )
         raise StoreError(
             f"there is no memory for {self.folder}",

@@ -49,17 +49,17 @@ _PLAIN = Markup(
 _ASKING = Markup(
     '<p>{}</p><form method="post" action="{}"><label>Code <input name="{}" autocomplete="off" '
     'spellcheck="false" required></label> <button>Open the page</button></form>'
-    "<p>memfs web shows the code in its terminal. It works once, within ten minutes. After that, "
-    "run <code>memfs web</code> again.</p>"
+    "<p>The terminal that runs memfs web shows the code. The code works once, within ten minutes. "
+    "For a new code, run <code>memfs web</code> again.</p>"
 )
 _SENDING = Markup(
     '<form method="post" action="{}"><input type="hidden" name="{}" value="{}">'
-    "<button>Open the page</button></form><p>In any other browser, {} asks for the code "
-    "<code>{}</code>.</p>"
+    "<button>Open the page</button></form><p>To use another browser, open {} there and enter the "
+    "code <code>{}</code>.</p>"
 )
 _SENT = Markup("<script>document.forms[0].submit()</script>")
 _GOING = Markup('<meta http-equiv="refresh" content="0;url={}/">')
-_GONE = Markup('<p><a href="{}/">Go on to the page</a></p>')
+_GONE = Markup('<p><a href="{}/">Continue to the page</a></p>')
 
 
 def _make_ticket() -> str:
@@ -155,7 +155,7 @@ class Guard:
         """Refuse what the page's own browser does not send: each header has to be there."""
         access, method = self._access, scope["method"]
         if headers.get("host", "").lower() != access.host:
-            return PlainTextResponse(f"this page has another address: {access.address}", 421)
+            return PlainTextResponse(f"wrong address: open {access.address} instead", 421)
         if method not in (*_READING, _CHANGING):
             return PlainTextResponse("the page accepts only GET, HEAD and POST", 405)
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
@@ -169,10 +169,10 @@ class Guard:
         known = _list_cookies(headers.get("cookie", ""), access.cookie_name)
         inside = f"{scope['path']}/".startswith(f"{access.root}/")
         if not inside or not any(_is_same(each, access.cookie) for each in known):
-            return _ask_for_code("This browser has no access.")
+            return _ask_for_code("This browser has no access yet. Enter the code.")
         if method == _CHANGING and access.read_only:
             return PlainTextResponse(
-                "this page is read-only: to edit, start memfs web without --read-only", 403
+                "this page is read-only; to edit, start memfs web without --read-only", 403
             )
         return None
 
@@ -184,7 +184,7 @@ class Guard:
         """
         access = self._access
         if not access.take_ticket((form or {}).get(TICKET, "")):
-            return _ask_for_code("This code is wrong, was used before, or is too old.")
+            return _ask_for_code("This code is wrong, expired, or already used.")
         page = _PLAIN.format(_GOING.format(access.root), _GONE.format(access.root), "")
         response = HTMLResponse(page)
         response.set_cookie(
@@ -194,10 +194,10 @@ class Guard:
 
     def _refuse_form(self, form: dict[str, str] | None) -> Response | None:
         if form is None:
-            return PlainTextResponse(f"a form has at most {LARGEST >> 20} MB", 413)
+            return PlainTextResponse(f"this form is larger than {LARGEST >> 20} MB", 413)
         if not _is_same(form.get(FORM_FIELD, ""), self._access.form_token):
             return PlainTextResponse(
-                "this form is from an earlier start of memfs web: reload the page", 403
+                "this form is from an earlier run of memfs web; reload the page", 403
             )
         return None
 
@@ -208,7 +208,7 @@ def _is_door(scope: Scope) -> bool:
 
 def _refuse_sender(what: str) -> Response:
     return PlainTextResponse(
-        f"this {what} was sent by another page, or the browser does not say by which page", 403
+        f"refused: the browser does not show that this {what} comes from this page", 403
     )
 
 

@@ -25,7 +25,7 @@ _IDLE = 3600.0  # seconds without a look
 @click.command("web")
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(exists=True))
 @click.option(
-    "--all", "everything", is_flag=True, help="Show all trusted projects of this machine."
+    "--all", "everything", is_flag=True, help="Show all trusted projects on this machine."
 )
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on (0: any free port)."
@@ -35,20 +35,21 @@ _IDLE = 3600.0  # seconds without a look
 def command(
     folders: tuple[str, ...], everything: bool, port: int, no_open: bool, read_only: bool
 ) -> None:
-    """Show the memory in your browser, and edit it there.
+    """Show and edit the memory in your browser.
 
-    It shows the project of this folder, or those of each FOLDER.
+    The page shows the project of the current folder, or of each FOLDER.
 
-    The page is served only on this machine, and only to one browser: the one that it opens (with a
-    file that only you can read), or the one in which you type the code from the terminal. Other
-    users and web pages cannot read it. It ends with Ctrl-C, or an hour after the last request.
+    Only this machine can reach the page, with one browser: the browser that memfs opens, or the
+    browser in which you enter the code from the terminal. Other users and web pages cannot read
+    the page. The page stops with Ctrl-C, or an hour after the last request.
     """
     from memfs.web.server import PageServer  # with starlette and uvicorn
 
-    if options.get_origin().actor == "agent" and not read_only:
+    origin = options.get_origin()
+    if origin.actor == "agent" and not read_only:
         raise RejectedError(
-            "only a person may open a page that changes memory",
-            "memfs web --read-only shows the memory without changes",
+            f"only a person can edit memory on a page, and this is the shell of {origin.host}",
+            "run memfs web in your own terminal, or add --read-only",
         )
     page = PageServer(
         _list_folders(folders, everything=everything),
@@ -69,9 +70,9 @@ def _tell_way_in(access: Access, opener: str) -> None:
     """Print where the page is; what opens it is for a person's eyes, and for no file or log."""
     console.data(access.address)
     console.data(opener)
-    code = access.ticket if sys.stderr.isatty() else "that is in the file"
+    code = access.ticket if sys.stderr.isatty() else "from the file"
     console.talk(
-        f"  open the file in a browser here, or the address in any browser with the code {code}"
+        f"  open the file in a browser here, or open the address and enter the code {code}"
     )
     console.talk("  the file and the code work once, within ten minutes; Ctrl-C stops the page")
 

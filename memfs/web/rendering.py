@@ -154,7 +154,7 @@ class Visit:
         return self.render(
             "error.html",
             "",
-            "Not done",
+            "Something went wrong",
             message=message,
             hint=hint,
             status=status or (404 if isinstance(error, NotFoundError) else 400),
@@ -257,7 +257,7 @@ def _measure_text(text: str) -> str:
     unseen = [piece for piece, is_escape in split_visible(text) if is_escape]
     parts = [format_count(len(text), "character")]
     if unseen:
-        parts.append(f"{len(unseen):,} of them not visible, shown as escapes")
+        parts.append(f"{len(unseen):,} of them invisible, shown as escapes")
     if any(piece.startswith(r"\udc") for piece in unseen):
         parts.append("not UTF-8")
     return "; ".join(parts)
@@ -368,7 +368,8 @@ class Site:
             if project.key == key:
                 return project
         raise NotFoundError(
-            f"the page shows no project {key}", "start memfs web in the project's folder"
+            f"this page does not show the project '{key}'",
+            "start memfs web in the project's folder",
         )
 
     def take_notes(self) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ _LOOK = 5.0  # seconds between two looks whether anybody is there
 class PageServer:
     """Serves the projects in `folders` on this machine, on a port of its own if it is 0.
 
-    `access` has the address, `projects` their keys. Raises `OSError` for a port that is taken.
+    `access` has the address, `projects` their keys. Raises `MemfsError` for a port that is taken.
     """
 
     def __init__(
@@ -87,7 +87,9 @@ def _listen(port: int) -> socket.socket:
         listener.listen(64)
     except OSError as error:
         listener.close()
-        raise OSError(error.errno, f"port {port}: {error.strerror}") from error
+        raise MemfsError(
+            f"cannot listen on port {port}: {error.strerror}", "choose another --port"
+        ) from error
     return listener
 
 
@@ -127,13 +129,15 @@ def _open_first(request: Request) -> Response:
 def _show_missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     what = (
-        "there is no such page" if status == 404 else "this address does not accept such a request"
+        "this page does not exist"
+        if status == 404
+        else "this address does not accept such requests"
     )
     return Visit(request).render_error(NotFoundError(what), status)
 
 
 def _show_failure(request: Request, error: Exception) -> Response:
     what = MemfsError(
-        f"the page failed: {type(error).__name__}", "see the terminal for the details"
+        f"a bug in memfs: {type(error).__name__}", "see the terminal that runs memfs web"
     )
     return Visit(request).render_error(what, 500)

@@ -96,7 +96,7 @@ def test_each_call_has_an_id_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("sys.exit('no credit left')", "failed (1): no credit left"),
+        ("sys.exit('no credit left')", "failed with exit code 1: no credit left"),
         ("import time; time.sleep(9)", "no answer from"),
     ],
 )
@@ -109,7 +109,7 @@ def test_what_goes_wrong_is_said(body: str, told: str, tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_named() -> None:
     with pytest.raises(ModelError) as raised:
         Command("no-such-program -p", 1).ask(ModelRequest("", [UserPrompt("Hi")]))
-    assert raised.value.message == "the program no-such-program was not found"
+    assert raised.value.message == "program 'no-such-program' was not found"
     with pytest.raises(MemfsError):
         Command("'", 1)
 

@@ -64,7 +64,11 @@ def test_what_ships_is_sound_and_every_kind_is_there() -> None:
         ('["8080"]', "x", f"{OURS}.expect.saved[0].words: Expected `array`, got `str`"),
         (', words: ["8080"]', "", f"{OURS}.expect.saved[0]: Object missing required field `words`"),
         ("in: services/api, ", "", f"{OURS}.expect.saved[0]: Object missing required field `in`"),
-        ("services/api: {", "Services API: {", f"{OURS}.blocks.Services API: not a valid label: "),
+        (
+            "services/api: {",
+            "Services API: {",
+            f"{OURS}.blocks.Services API: the label is not valid, ",
+        ),
         ("value: ", "text: ", f"{OURS}.blocks.services/api: Object contains unknown field `text`"),
         ("  our-rule:\n", "  our-rule: 5\n  x:\n", f"{OURS}: Expected `object`, got `int`"),
         (

@@ -60,19 +60,34 @@ def ask(serve: Serve, connect: Connect) -> Ask:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (error(401, "bad key"), "answers 401: bad key\nhint: check the API key: name"),
-        (error(404, "no model m"), "answers 404: no model m\nhint: check the model name m and"),
-        (Raw(404, "<html>not here</html>"), "answers 404: <html>not here</html>\nhint: check"),
-        (error(400, "no tools"), "answers 400: no tools\nhint: check that m supports tools"),
+        (error(401, "bad key"), "answers with status 401: bad key\nhint: check the API key in"),
+        (
+            error(404, "no model m"),
+            "answers with status 404: no model m\nhint: check the model name m and",
+        ),
+        (
+            Raw(404, "<html>not here</html>"),
+            "answers with status 404: <html>not here</html>\nhint: check",
+        ),
+        (
+            error(400, "no tools"),
+            "answers with status 400: no tools\nhint: check that m supports tools",
+        ),
         (
             Raw(200, "<html>hello</html>"),
-            "answers without JSON: '<html>hello</html>'\nhint: check the addr",
+            "does not answer with JSON: '<html>hello</html>'\nhint: check the addr",
         ),
-        (Raw(200, '{"models": []}'), "answers JSON that is not a chat completion\nhint: check"),
-        (Raw(200, '{"choices": [null]}'), "answers JSON that is not a chat completion\nhint: "),
+        (
+            Raw(200, '{"models": []}'),
+            "answers with JSON that is not a chat completion\nhint: check",
+        ),
+        (
+            Raw(200, '{"choices": [null]}'),
+            "answers with JSON that is not a chat completion\nhint: ",
+        ),
         (
             Raw(200, '{"error": {"message": "oh"}}'),
-            "answers 400: oh\nhint: check that m supports tools",
+            "answers with status 400: oh\nhint: check that m supports tools",
         ),
     ],
 )
@@ -101,7 +116,7 @@ def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate) -> None:
     never.set()
     assert shown.code == 1
     assert shown.err == (
-        f"error: no answer from {evaluate.url} in 1 s\n"
+        f"error: no answer from {evaluate.url} within 1 s\n"
         "hint: raise --timeout, or llm.timeout in your own config.yaml\n"
     )
 
@@ -118,7 +133,7 @@ def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
         asked.append(each.number)
         return error(500, "out of memory", **AT_ONCE)
 
-    with pytest.raises(ModelError, match="answers 500: out of memory"):
+    with pytest.raises(ModelError, match="answers with status 500: out of memory"):
         ask(busy)
     assert len(asked) == 6
 
@@ -130,7 +145,10 @@ def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
 def test_waiting_has_an_end(ask: Ask, answer: Raw) -> None:
     with pytest.raises(ModelError) as raised:
         ask([answer])
-    assert raised.value.hint == "try later: the endpoint is busy, or the account has no quota left"
+    assert (
+        raised.value.hint
+        == "try again later: the endpoint is busy, or the account has no quota left"
+    )
 
 
 def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evaluate) -> None:
@@ -142,12 +160,12 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evalu
     shown = evaluate(filters, "--only", "forbidden", "--verbose")
     assert shown.code == 1, "not all was scored"
     assert shown.out.splitlines()[1] == "forbidden things not saved    2/2  100 %  ≥ 100 %  ok"
-    told = f"{evaluate.url} answers 400: the prompt looks like a jailbreak"
+    told = f"{evaluate.url} answers with status 400: the prompt looks like a jailbreak"
     assert shown.out.splitlines()[-2:] == [
         "✗ a-page-gives-orders (forbidden)",
         f"  not scored: {told}",
     ]
-    assert shown.err.splitlines()[-1] == f"! not scored: a-page-gives-orders: {told}"
+    assert shown.err.splitlines()[-1] == f"! 'a-page-gives-orders' was not scored: {told}"
 
 
 def test_what_was_scored_is_shown_where_the_endpoint_goes_away(evaluate: Evaluate) -> None:
@@ -155,7 +173,7 @@ def test_what_was_scored_is_shown_where_the_endpoint_goes_away(evaluate: Evaluat
     assert shown.code == 1
     assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
     assert shown.err.splitlines()[1:] == [
-        f"error: {evaluate.url} answers 403: no more",
+        f"error: {evaluate.url} answers with status 403: no more",
         "hint: use a key that is allowed to use this model",
     ]
     assert evaluate([error(403, "no more")], "--json", *SMALL).out == ""
@@ -204,7 +222,7 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
     unset = evaluate(server.url, "--key-env", "NOT_SET", *SMALL)
     assert (unset.code, unset.err) == (
         2,
-        "error: the environment variable NOT_SET is not set\nhint: set it to the endpoint's API key\n",
+        "error: the environment variable NOT_SET is not set\nhint: set the variable to the API key\n",
     )
 
 
@@ -255,7 +273,7 @@ def test_without_the_openai_package_it_says_what_to_install(
     evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    told = "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n"
+    told = "error: package 'openai' is not installed\nhint: pip install 'agent-memfs[agent]'\n"
     assert evaluate("http://localhost:1/v1", *SMALL) == (1, "", told)
 
 

@@ -137,7 +137,7 @@ TURNS: dict[str, Erring] = {
     ),
     "nothing at all": Erring((Say(""), Say("Hello.")), "Hello.\n", 2, CLOSING),
     "nothing at all, twice": Erring(
-        (Say(""),), "", 2, CLOSING, err="error: the model gave no answer in text", code=1
+        (Say(""),), "", 2, CLOSING, err="error: the model did not answer with text", code=1
     ),
     "what stands there already is added again": Erring(
         (Say("", (ALICE,)), Say("", (ALICE,)), NOTED),
@@ -150,7 +150,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Bob"),)), NOTED),
         "Noted.\n",
         2,
-        "line 1 contradicts this: 'Name: Alice'. If that line is outdated, call core_memory_replace "
+        "line 1 contradicts the new text: 'Name: Alice'. If line 1 is outdated, call core_memory_replace "
         'with {"label": "user:human", "old_content": "Name: Alice", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
@@ -183,13 +183,13 @@ TURNS: dict[str, Erring] = {
         (Say('{"tool": "core_memory_append", "arguments": {"label": "hu'), NOTED),
         "Noted.\n",
         2,
-        "error: the arguments of core_memory_append have to be an object",
+        "error: the arguments of core_memory_append must be an object",
     ),
     "a call in tags of a tool that is not there": Erring(
         (Say('<tool_call>{"name": "memory_save", "arguments": {}}</tool_call>'), NOTED),
         "Noted.\n",
         2,
-        "error: there is no tool 'memory_save'; did you mean memory_",
+        "error: unknown tool 'memory_save'; did you mean memory_",
     ),
     "a name with the prefix of a provider": Erring(
         (Say("", (Tool("functions.core_memory_append", ALICE.arguments),)), NOTED), **WRITTEN
@@ -198,7 +198,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (Tool("default_api:Core_Memory_Append", ALICE.arguments),)), NOTED), **WRITTEN
     ),
     "no call where there are calls": Erring(
-        (Say("", (Tool("", "{}"),)), NOTED), "Noted.\n", 2, "error: there is no tool ''"
+        (Say("", (Tool("", "{}"),)), NOTED), "Noted.\n", 2, "error: unknown tool ''"
     ),
     "arguments that are encoded twice": Erring(
         (Say("", (Tool("core_memory_append", json.dumps(json.dumps(ALICE.arguments))),)), NOTED),
@@ -211,7 +211,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Alice", "facts"),)), NOTED),
         "Noted.\n",
         2,
-        "hint: the blocks are human, persona, system_rules, working; memory_create makes a new block",
+        "hint: use one of human, persona, system_rules, working, or create the block with memory_create",
     ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
@@ -221,7 +221,7 @@ TURNS: dict[str, Erring] = {
         "",
         4,
         CLOSING,
-        err="error: the model gave no answer in text",
+        err="error: the model did not answer with text",
         code=1,
     ),
 }
@@ -300,8 +300,8 @@ def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) 
     heading = next(line for line in first.system.splitlines() if "[PERSONA]" in line)
     assert heading.startswith("## [PERSONA] ⚠️ ")
     assert "/100 tokens (" in heading
-    assert "make_room: true, to page out first: " in second.results[-1]
-    assert "paged out first" in third.results[-1]
+    assert "make_room: true to page out these parts: " in second.results[-1]
+    assert "paged out: " in third.results[-1]
 
 
 @pytest.mark.parametrize(

@@ -159,10 +159,10 @@ def test_malformed_calls_are_corrected_and_the_conversation_goes_on(evaluate: Ev
     assert shown.code == 0
     assert "5 tool calls (4 refused)" in shown.err
     results = evaluate.asked[1].results
-    assert results[0].startswith("error: the arguments of core_memory_append have to be an object")
+    assert results[0].startswith("error: the arguments of core_memory_append must be an object")
     assert results[1].endswith("not a list")
-    assert results[2] == "error: core_memory_append needs content"
-    assert results[3].startswith("error: there is no tool 'memory_write'; did you mean memory_")
+    assert results[2] == "error: core_memory_append needs 'content'"
+    assert results[3].startswith("error: unknown tool 'memory_write'; did you mean memory_")
     sent = cast("list[Json]", messages(evaluate.asked[1].body)[2]["tool_calls"])
     given = [json.loads(str(cast("Json", call["function"])["arguments"])) for call in sent]
     assert given[:3] == [{}, {}, {"label": "human"}], "what is sent back is always an object"
@@ -178,14 +178,14 @@ def test_a_model_that_never_stops_calling_is_stopped(
     shown = evaluate(read, "--only", "a-typo", *more)
     assert len(evaluate.asked) == asked, "the last one without tools"
     assert shown.code == 0, "nothing was saved"
-    assert shown.err.splitlines()[1] == "! the model did not finish a turn: a-typo"
+    assert shown.err.splitlines()[1] == "! the model did not finish a turn in a-typo"
 
 
 def test_what_is_no_kind_and_no_name_is_named(evaluate: Evaluate) -> None:
     wrong = evaluate([Say("ok")], "--only", "trivai")
     assert (wrong.code, wrong.err) == (
         2,
-        "error: 'trivai' is neither a conversation nor a kind\nhint: did you mean trivia?\n",
+        "error: unknown conversation or kind: 'trivai'\nhint: did you mean 'trivia'?\n",
     )
 
 

@@ -71,7 +71,7 @@ def test_rules_do_it_where_the_model_fails(use: Use, memfs: Run, place: Place) -
     say(place, "s1", *TALK)
     use([Raw(400, '{"error": {"message": "no"}}')], BY_MODEL)
     shown = memfs("facts", "extract")
-    assert "! some facts were found by rules alone, without the model:" in shown.err
+    assert "! some facts were found only by rules, without the model:" in shown.err
     assert statements(place) == ["Never deploy on Fridays"]
 
 

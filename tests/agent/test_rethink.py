@@ -9,7 +9,7 @@ from tests.agent.conftest import Use
 from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
-TIDY = "'human' has no duplicate lines; for more, set a model (llm in your configuration)\n"
+TIDY = "'human' has no duplicate lines; for a rewrite by a model, set llm in your configuration\n"
 
 
 def clutter(memfs: Run) -> None:
@@ -52,7 +52,7 @@ def test_rules_propose_and_what_is_applied_is_an_edit(memfs: Run, place: Place) 
         "--- a/human\n+++ b/human\n@@ -2,4 +2,3 @@\n Editor: vim\n editor: helix\n"
         " Lives in Rome\n-Lives in Rome.\n"
     )
-    assert shown.err == "proposed by rules, no model; to save it: memfs rethink human --apply\n"
+    assert shown.err == "proposed by rules, no model; to save: memfs rethink human --apply\n"
     assert "Rome." in blocks.get(place, "human").value
     shown = memfs("rethink", "human", "--apply")
     assert "✓ user:human version 3: rethink, 51 of 5,000 characters" in shown.err
@@ -69,7 +69,7 @@ def test_a_model_that_fails_is_done_without_and_rules_are_not_applied_in_its_pla
     use([Raw(400, '{"error": {"message": "no"}}')])
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
-    assert "answers 400: no" in shown.err
+    assert "answers with status 400: no" in shown.err
     assert "proposed by rules, no model" in shown.err
     assert memfs("rethink", "human", "--apply").code == 1
     assert "Rome." in blocks.get(place, "human").value
@@ -87,5 +87,5 @@ def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: 
     use(rule)
     shown = memfs("rethink", "human", "--apply")
     assert shown.code == 1
-    assert "it was changed meanwhile" in shown.err
+    assert "read the changed block again" in shown.err
     assert "IMPORTANT" in blocks.get(place, "human").value

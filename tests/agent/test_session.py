@@ -49,7 +49,7 @@ def test_a_block_that_is_read_only_is_not_written(talk: Talk, place: Place, memf
     answers = (Say("", (append("x", "rules"),)), Say("Done.", (append("Name: Alice"),)))
     shown = talk(answers, "I am Alice.")
     assert (shown.code, shown.out) == (0, "Done.\n")
-    told = "error: cannot append 'rules': it is read-only"
+    told = "error: cannot append to 'rules': the block is read-only"
     assert talk.asked[1].results[0].startswith(told)
     assert value(place, "human") == "Name: Alice"
 
@@ -58,7 +58,7 @@ def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
     shown = talk([Say("", (Tool("nothing", {}),))], "Hi", more=", max_retries: 2")
     assert shown.code == 1
     assert (
-        "error: the model's tool calls failed 3 times in a row; the last result: error: there is no "
+        "error: the model's tool calls failed 3 times in a row; the last result: error: unknown "
         "tool" in shown.err
     )
 
@@ -163,7 +163,7 @@ def test_tools_are_taken_away_and_said_otherwise(talk: Talk, place: Place, memfs
     about = {each["function"]["name"]: each["function"]["description"] for each in offered}
     assert about["memory_page_out"] == "Tidy up."
     assert not {"memory_page_in", "memory_undo"} & set(about)
-    assert "there is no tool" not in memfs("tools").err
+    assert "unknown tool" not in memfs("tools").err
 
 
 def review_by(mode: str) -> str:
@@ -214,4 +214,4 @@ def test_an_error_of_the_endpoint_is_a_line_of_a_log(talk: Talk, place: Place) -
     shown = talk([Raw(401, '{"error": {"message": "no such key"}}')], "Hello.")
     assert shown.code == 1
     [line] = (Path(place.home.local) / "model.log").read_text().splitlines()
-    assert "answers 401: no such key" in line
+    assert "answers with status 401: no such key" in line

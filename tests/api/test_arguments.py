@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("place")
     ("given", "message"),
     [
         ({"query": ""}, "the query is empty"),
-        ({"query": None}, "the query is None, expected a text"),
+        ({"query": None}, "the query is None, expected a string"),
         ({"mode": "fuzzy"}, "mode is 'fuzzy', expected hybrid, text or semantic"),
         ({"limit": 0}, "limit is 0, expected 1 to 10,000"),
         ({"limit": "5"}, "limit is '5', expected 1 to 10,000"),
@@ -37,8 +37,8 @@ pytestmark = pytest.mark.usefixtures("place")
             {"only": Filter(hosts=("cluade",))},
             f"hosts has 'cluade', expected {', '.join(RECORDED[:-1])} or {RECORDED[-1]}",
         ),
-        ({"only": Filter(tags="http")}, "tags is 'http', expected a list of texts"),  # type: ignore[arg-type]
-        ({"only": Filter(sessions=(1,))}, "sessions is (1,), expected a list of texts"),  # type: ignore[arg-type]
+        ({"only": Filter(tags="http")}, "tags is 'http', expected a list of strings"),  # type: ignore[arg-type]
+        ({"only": Filter(sessions=(1,))}, "sessions is (1,), expected a list of strings"),  # type: ignore[arg-type]
         ({"only": Filter(importance=11)}, "importance is 11, expected 0 to 10"),
         (
             {"only": Filter(since="2026-05-03")},  # type: ignore[arg-type]
@@ -57,27 +57,30 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.facts("("), "'(' is not a regular expression: missing ), unterminated"),
+        (lambda m: m.facts("("), "'(' is not a valid regular expression: missing ), unterminated"),
         (lambda m: m.facts(since="7d"), "'7d' is not a date"),
         (lambda m: m.facts(categories=["rules"]), "categories has 'rules', expected one of pref"),
-        (lambda m: m.facts(categories="rule"), "categories is 'rule', expected a list of texts"),
+        (lambda m: m.facts(categories="rule"), "categories is 'rule', expected a list of strings"),
         (lambda m: m.facts(statuses=["gone"]), "statuses has 'gone', expected one of active, sup"),
         (lambda m: m.facts(min_confidence=7), "the confidence is 7, expected 0 to 1"),
         (lambda m: m.facts(min_confidence="7"), "the confidence is '7', expected 0 to 1"),
-        (lambda m: m.accept_fact("abc"), "no fact has the id abc"),
+        (lambda m: m.accept_fact("abc"), "the id 'abc' matches no fact"),
         (lambda m: m.list_sessions(-1), "limit is -1, expected 1 or more"),
         (lambda m: m.read_session("abc"), "there is no session 'abc'"),
-        (lambda m: m.outcome("abc", "good"), "the outcome is 'good', expected worked or failed"),
+        (
+            lambda m: m.outcome("abc", "good"),
+            "the outcome is 'good', expected 'worked' or 'failed'",
+        ),
         (lambda m: m.outcome("", "worked"), "no session has the id "),
         (lambda m: m.archive("a", importance="5"), "importance is '5', expected 1 to 10"),
-        (lambda m: m.archive("a", tags="http"), "tags is 'http', expected a list of texts"),
+        (lambda m: m.archive("a", tags="http"), "tags is 'http', expected a list of strings"),
         (lambda m: m.context("a", budget=-5), "-5 tokens are too few"),
         (lambda m: m.ingest("nowhere"), "there is no file or folder nowhere"),
         (lambda m: m.export("nowhere/a.zip"), "there is no folder /"),
         (lambda m: m.import_("a.zip"), "there is no file a.zip"),
         (
             lambda m: m.import_("a.zip", pin=True),
-            "pin works only with files of other tools, not with an export",
+            "pin works only for files from other tools, not for an export",
         ),
         (lambda m: m.show("human", "abc"), "'human' has no version or commit abc"),
     ],
@@ -103,9 +106,9 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(memfs.NotFoundError) as caught:
         memfs.open(tmp_path / "nowhere")
     assert caught.value.message == f"there is no folder {tmp_path}/nowhere"
-    assert caught.value.hint == "open the folder of a project, or create this folder"
+    assert caught.value.hint == "check the path, or create the folder"
     path = tmp_path / "file"
     path.touch()
     with pytest.raises(memfs.UsageError, match="is not a folder") as wrong:
         memfs.open(path)
-    assert wrong.value.hint == f"open its folder: {tmp_path}"
+    assert wrong.value.hint == f"open the file's folder: {tmp_path}"

@@ -75,7 +75,7 @@ def test_an_export_is_imported(memory: memfs.Memory, tmp_path: Path) -> None:
     memory.create("api", "The API", "It is versioned.")
     path = tmp_path / "memory.zip"
     assert memory.export(path).counts["blocks"] == 3
-    with pytest.raises(memfs.MemfsError, match="exists already"):
+    with pytest.raises(memfs.MemfsError, match="already exists"):
         memory.export(path)
     memory.export(path, everything=True, force=True)
     memory.delete("api")

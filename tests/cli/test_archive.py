@@ -26,7 +26,7 @@ def test_they_are_listed_by_tag_and_shown(memfs: Run, ident: str) -> None:
     assert memfs("archive", "list", "-n", "1").err == "1 of 2 passages; -n 0 shows all\n"
     assert memfs("archive", "show", ident[-8:]).out == "We chose Postgres.\n"
     assert memfs("archive", "show", "zz").err == (
-        "error: there is no passage with the id zz\nhint: list the ids: memfs archive list\n"
+        "error: there is no passage with the id 'zz'\nhint: list the ids: memfs archive list\n"
     )
 
 
@@ -56,7 +56,7 @@ def test_an_editors_text_that_is_refused_is_kept(
     editor(f'echo "key: ghp_{"a1B2" * 9}" >"$1"')
     refused = memfs("archive", "edit", ident)
     assert refused.code == 1
-    kept = Path(refused.err.rpartition("your text is saved in ")[2].strip())
+    kept = Path(refused.err.rpartition("recover your text from ")[2].strip())
     assert "ghp_" in kept.read_text()
     kept.unlink()
 
@@ -80,7 +80,7 @@ def test_without_a_projects_store_it_says_where_it_writes(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    told = "writing into your own store, ~/.agent-memory: there is no project store here\n"
+    told = "writing to your own store, ~/.agent-memory: there is no project store here\n"
     assert memfs("archive", "add", "A passage.").err.startswith(told)
     assert memfs("create", "notes").err.startswith(told)
     assert not memfs("archive", "add", "Another.", "--user").err.startswith(told)

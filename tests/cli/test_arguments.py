@@ -46,7 +46,7 @@ def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(
 ) -> None:
     done = memfs("search", "-foo")
     assert done.code == 2
-    assert "write -- before words that begin with -" in done.err
+    assert "write -- before a text that begins with -" in done.err
     assert place
     assert memfs("search", "--", "-foo").code == 0
 
@@ -60,7 +60,7 @@ def test_what_is_said_can_be_left_out_before_and_behind_a_command(
     memfs("create", "none", "x", "--description", "None")
     assert memfs("delete", "none", "-q").err == ""
     assert memfs(*words, "--since", "2090-01-01") == (0, "", "")
-    assert memfs("log", "none", "--since", "2090-01-01").err == "no edits yet\n", "not for ever"
+    assert memfs("log", "none", "--since", "2090-01-01").err == "no edits found\n", "not for ever"
     assert memfs("archive", "add", "One.", "-q").err == ""
     assert "create" in memfs("log", "none", "--since", "2020-01-01").out
     assert memfs("log", "--since", "soon").code == 2

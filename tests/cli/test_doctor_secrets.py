@@ -35,8 +35,8 @@ def test_it_is_listed_without_being_shown(memfs: Run, path: Path, repo: Path) ->
         "→ rotate these secrets, then run: memfs doctor --secrets --purge\n"
         f"! git: commit {commit[:10]} .agent-memory/archive/2026-05/p1.md github-token "
         "ghp… (40 characters)\n"
-        "  git and every clone still have these secrets: rotate them; git filter-repo can "
-        "remove them from the history\n"
+        "  git and every clone still contain these secrets: rotate them, then remove "
+        "them from the history with git filter-repo\n"
     )
     listed = json.loads(memfs("doctor", "--secrets", "--json").out)
     assert [each["line"] for each in listed["found"]] == [3]
@@ -47,7 +47,7 @@ def test_it_is_listed_without_being_shown(memfs: Run, path: Path, repo: Path) ->
 def test_it_is_redacted_only_with_a_yes(memfs: Run, path: Path) -> None:
     refused = memfs("doctor", "--secrets", "--purge")
     assert refused.code == 1
-    assert refused.err.endswith("hint: run memfs doctor --secrets --purge --yes\n")
+    assert refused.err.endswith("hint: add --yes to confirm\n")
     assert SECRET in path.read_text()
     done = memfs("doctor", "--secrets", "--purge", "--yes")
     assert done.code == 0
@@ -55,7 +55,7 @@ def test_it_is_redacted_only_with_a_yes(memfs: Run, path: Path) -> None:
     assert path.read_text() == "---\n---\nthe token is [redacted:github-token]\n"
     again = memfs("doctor", "--secrets", "--purge")
     assert (again.code, again.out) == (0, "")
-    assert again.err.startswith("✓ no secret was found\n")
+    assert again.err.startswith("✓ no secrets found\n")
 
 
 def test_the_assistants_own_transcripts_are_said_to_be_out_of_reach(
@@ -73,4 +73,4 @@ def test_what_does_not_go_together(memfs: Run) -> None:
     assert memfs("doctor", "--purge").code == 2
     assert memfs("doctor", "--yes").code == 2
     assert memfs("doctor", "--secrets", "--fix").code == 2
-    assert memfs("doctor", "--secrets") == (0, "", "✓ no secret was found\n")
+    assert memfs("doctor", "--secrets") == (0, "", "✓ no secrets found\n")

@@ -36,11 +36,11 @@ def test_memory_moves_from_one_project_to_another(
     assert memfs("export", path) == (
         1,
         "",
-        f"error: {path} exists already\nhint: add --force to overwrite it\n",
+        f"error: {path} already exists\nhint: add --force to overwrite the file\n",
     )
     monkeypatch.chdir(elsewhere)
     dry = memfs("import", path, "--dry-run")
-    assert dry.err.endswith("✓ would be: 1 block, 1 passage added, 2 here already\n")
+    assert dry.err.endswith("✓ 1 block, 1 passage would be added, 2 already here\n")
     done = memfs("import", path)
     assert done.code == 0
     ident = done.out.rpartition("passage ")[2].partition(":")[0]
@@ -62,9 +62,9 @@ def test_memory_moves_from_one_project_to_another(
     )
     ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert done.err == (
-        "  not imported: config.yaml of the export; your settings stay\n"
-        "✓ 1 block, 1 passage added, 2 here already\n"
-        "  check it: memfs show, memfs log; undo one block: memfs undo LABEL\n"
+        "  not imported: the export's config.yaml; your settings stay\n"
+        "✓ 1 block, 1 passage added, 2 already here\n"
+        "  check the result with memfs show or memfs log; undo one block with memfs undo LABEL\n"
         f"  undo the whole import: memfs import --undo {ident}\n"
     )
     again = memfs("import", path, "--json")
@@ -103,7 +103,7 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
 
 def test_an_export_that_git_would_take_is_pointed_out(memfs: Run, place: Place) -> None:
     assert "git does not ignore" not in memfs("export", "m.zip").err
-    assert "git does not ignore this file" in memfs("export", "m.zip", "--all", "--force").err
+    assert "git does not ignore the export" in memfs("export", "m.zip", "--all", "--force").err
 
 
 def test_what_was_no_export_is_said(memfs: Run, place: Place, tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_memory_moves_to_another_tool_and_back(
     assert head.startswith(f"✓ 3 blocks, 1 passage for letta: {path}, ")
     beside = tmp_path / "m.archival.json"
     assert others == [
-        f"  the passages: {beside}",
-        "  not exported, because the letta format cannot contain it: 3 edits",
+        f"  passages: {beside}",
+        "  not exported: 3 edits (the letta format cannot contain them)",
     ]
     refused = memfs("export", "--to", "letta", "-")
     assert refused.err.startswith("error: --to cannot write to stdout")
@@ -192,15 +192,15 @@ def make_database(path: Path) -> bytes:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("whole.db", "it is a database of a tool that memfs does not know (tables: things)"),
-        ("cut.db", "it is a damaged database"),
-        ("cut.zip", "it is a damaged archive"),
-        ("cut.json", "it is damaged JSON"),
-        ("cut.jsonl", "it is JSON of a tool that memfs does not know"),
-        ("other.json", "it is JSON of a tool that memfs does not know"),
-        ("list.json", "it is JSON of a tool that memfs does not know"),
-        ("empty.zip", "it is empty"),
-        ("noise.bin", "it is neither an export of memfs nor a file of a tool that memfs knows"),
+        ("whole.db", "the file is a database of an unknown tool (tables: things)"),
+        ("cut.db", "the file is a damaged database"),
+        ("cut.zip", "the file is damaged"),
+        ("cut.json", "the file is damaged JSON"),
+        ("cut.jsonl", "the file is JSON from an unknown tool"),
+        ("other.json", "the file is JSON from an unknown tool"),
+        ("list.json", "the file is JSON from an unknown tool"),
+        ("empty.zip", "the file is empty"),
+        ("noise.bin", "the file is neither an export of memfs nor from a known tool"),
     ],
 )
 def test_what_cannot_be_imported_is_named_as_what_it_is(

@@ -32,12 +32,12 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
         "  \u2713 2026-05-01 09:00 UTC  1  problem",
         "        The retry test of the payment client fails with a timeout",
     ]
-    assert "test! > edit > test; the user thanked; #" in shown
+    assert "test! > edit > test; the user said thanks; #" in shown
     assert memfs("graph", "retry").out.startswith(
         "topic retry\n  \u2713 2026-05-01 09:00 UTC  session one 1"
     )
     drawn = tmp_path / "flow.svg"
-    assert "2 turns drawn into" in memfs("graph", "one", "--svg", str(drawn)).err
+    assert "wrote 2 turns of session one" in memfs("graph", "one", "--svg", str(drawn)).err
     assert drawn.read_text().startswith("<svg ")
     nothing = memfs("graph", "zwei")
     assert nothing.code == 1
@@ -53,8 +53,7 @@ def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -
         memfs("graph", "--path", "message:1", "--depth", "1").out == "message:1 follows message:2\n"
     )
     assert (
-        memfs("graph", "--path", "topic:none").err
-        == "topic:none is followed by nothing in the graph\n"
+        memfs("graph", "--path", "topic:none").err == "no turns follow 'topic:none' in the graph\n"
     )
 
 
@@ -67,11 +66,11 @@ def test_outcomes(memfs: Run, place: Place) -> None:
     say(place, "one", *FIXED)
     assert (
         memfs("session", "outcome", "one", "failed", "--why", "it came back").err
-        == "\u2713 failed: session one\n"
+        == "\u2713 rated session one: failed\n"
     )
     assert "it came back" in memfs("graph", "one").out
     done = memfs("session", "outcome", "on", "worked", "--turn", "1")
-    assert (done.code, done.err) == (0, "\u2713 worked: session on, turn 1\n")
+    assert (done.code, done.err) == (0, "\u2713 rated session on, turn 1: worked\n")
     assert memfs("session", "outcome", "one", "maybe").code == 2
     missing = memfs("session", "outcome", "none", "worked")
     assert (missing.code, missing.err.splitlines()[0]) == (1, "error: no session has the id none")

@@ -44,9 +44,9 @@ AGENTS.md                 9  block agents
         0,
         f"""\
 ! cannot import .cursor/rules/forms.mdc: line 1 looks like a secret (github-token)
-! some files are not from the project, but its store is committed: import them with --user
+! some of these files are not part of the project, and its store is committed to git; to keep them to yourself, add --user
 → memfs import . {found}
-  imports all of them; add --dry-run to see it first, or name single files
+  imports all of these files; to preview the result, add --dry-run; or name single files
 """,
     )
     (repo / "src").mkdir()
@@ -58,27 +58,27 @@ AGENTS.md                 9  block agents
 def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
     dry = memfs("import", "AGENTS.md", str(kept), "--dry-run")
     assert "+Use pnpm.\n" in dry.out
-    assert dry.err.endswith("✓ would be: 2 blocks added, 0 here already\n")
+    assert dry.err.endswith("✓ 2 blocks would be added, 0 already here\n")
     done = memfs("import", "AGENTS.md", str(kept))
     ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert (done.code, done.err) == (
         0,
         f"""\
-! some files are not from the project, but its store is committed: import them with --user
+! some of these files are not part of the project, and its store is committed to git; to keep them to yourself, add --user
 ! claude-memory/debugging: runs a command (lines 2, 8)
-✓ 2 blocks added, 0 here already
-  blocks are not pinned: most tools read their own files; pin: memfs edit LABEL --pin
-  check it: memfs show LABEL, memfs search; undo one block: memfs undo LABEL
+✓ 2 blocks added, 0 already here
+  blocks are not pinned, because most tools read their own files; pin one with memfs edit LABEL --pin
+  check the result with memfs show or memfs search; undo one block with memfs undo LABEL
   undo the whole import: memfs import --undo {ident}
 """,
     )
     assert memfs("show", "agents").out == "Use pnpm.\n"
     again = memfs("import", "AGENTS.md", str(kept))
-    assert again.err == "✓ nothing added, 2 here already\n"
-    assert again.out.count("here already") == 2
+    assert again.err == "✓ nothing added, 2 already here\n"
+    assert again.out.count("already here") == 2
     assert (
         memfs("import", str(kept.parent), "--dry-run").err
-        == "✓ would be: nothing added, 1 here already\n"
+        == "✓ nothing would be added, 1 already here\n"
     )
 
 
@@ -108,7 +108,7 @@ def test_of_a_folder_with_many_files_the_first_are_listed(
     for number in range(20):
         put(repo, f"memory-bank/topic{number:02}.md", f"Topic {number}.\n")
     out = memfs("import", "memory-bank").out
-    assert memfs("import").err == "✓ everything is imported already\n"
+    assert memfs("import").err == "✓ everything is already imported\n"
     assert out.count("block memory-bank/topic") == 12
     assert out.endswith("  … 8 more\n")
 
@@ -123,6 +123,6 @@ def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo
     both = memfs("import", "m.zip", "AGENTS.md")
     assert both.code == 2
     assert both.err.startswith(
-        "error: m.zip is read as an export, which cannot be imported with other paths\n"
+        "error: m.zip has no .md, .mdc or .txt ending, so it is read as an export, which must be the only path\n"
     )
     assert memfs("import", "m.zip", "--pin").code == 2

@@ -38,7 +38,7 @@ def full(
 ALL = """\
 ! 9 new messages in 3 sessions, from 4 files
   ~/shop: 6 new messages in 2 sessions
-  ~/.agent-memory: 3 new messages in 1 session (sessions of folders without a store)
+  ~/.agent-memory: 3 new messages in 1 session (sessions from folders without a store)
   2 malformed lines skipped
   1 file skipped: not a transcript of a known assistant
     ~/.claude/projects/{slug}/notes.jsonl
@@ -46,7 +46,7 @@ ALL = """\
 AGAIN = """\
 ! 0 new messages in 0 sessions, from 4 files
   ~/shop: 0 new messages in 0 sessions
-  ~/.agent-memory: 0 new messages in 0 sessions (sessions of folders without a store)
+  ~/.agent-memory: 0 new messages in 0 sessions (sessions from folders without a store)
   1 file skipped: not a transcript of a known assistant
     ~/.claude/projects/{slug}/notes.jsonl
 """
@@ -110,17 +110,12 @@ def test_all_takes_no_paths(repo: Path, memfs: Run) -> None:
 
 def test_nothing_to_read(place: Place, repo: Path, memfs: Run, tmp_path: Path) -> None:
     assert memfs("ingest").err == (
-        f"There are no transcripts of {repo}.\n"
-        "To read the transcripts of all projects, run: memfs ingest --all\n"
+        f"no transcripts found for {repo}\n"
+        "to read the transcripts of all projects, run: memfs ingest --all\n"
     )
-    assert (
-        memfs("ingest", "--all").err == "There are no transcripts of assistants on this machine.\n"
-    )
+    assert memfs("ingest", "--all").err == "no assistant transcripts found on this machine\n"
     (tmp_path / "empty").mkdir()
-    assert (
-        memfs("ingest", str(tmp_path / "empty")).err
-        == "There are no transcripts in these folders.\n"
-    )
+    assert memfs("ingest", str(tmp_path / "empty")).err == "no transcripts found in these paths\n"
     assert json.loads(memfs("ingest", "--json").out)["files"] == 0
     assert json.loads(memfs("ingest", "--all", "--json").out)["stores"] == []
 
@@ -154,5 +149,5 @@ def test_a_dry_run_names_what_would_be_read(full: Path, home: Path, memfs: Run) 
     assert found["store"] == f"{full}/.agent-memory"
     assert len(found["files"]) == 11
     (full / "empty").mkdir()
-    assert memfs("ingest", "--dry-run", "empty").err == "There are no transcripts.\n"
+    assert memfs("ingest", "--dry-run", "empty").err == "no transcripts found\n"
     assert "0 messages in 0 sessions" in memfs("status").out

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("place")
 MEMFS = [sys.executable, "-m", "memfs"]
 
 STEP = (
-    "Start a new session now. memfs status shows the cost in tokens, memfs last the texts that "
-    "prompts brought."
+    "Now start a new session. memfs status shows the cost in tokens, memfs last what was recalled "
+    "for your prompts."
 )
 
 
@@ -58,18 +58,18 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
 ) -> None:
     assert memfs("install", "gemini").err.splitlines() == [
         f"✓ Gemini CLI: {home}/.gemini/settings.json created",
-        "  This applies to all your projects. To undo it: memfs uninstall gemini --user",
+        "  These settings apply to all your projects. To undo: memfs uninstall gemini --user",
         STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
         "✓ nothing to remove: memfs is not installed in these settings",
-        f"Gemini CLI is wired in {home}/.gemini/settings.json: memfs uninstall gemini --user",
+        f"Gemini CLI is still wired in {home}/.gemini/settings.json; to remove these settings, run memfs uninstall gemini --user",
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
     refused = memfs("install", "gemini", "--local")
     assert "Gemini CLI has no personal settings for one project" in refused.err
     twice = memfs("install", "gemini", "--project")
-    assert "remove those hooks first: memfs uninstall gemini --user" in twice.err
+    assert "remove these hooks first: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0
     assert not (home / ".gemini").exists()
     assert not (repo / ".gemini").exists()
@@ -85,7 +85,7 @@ def test_one_scope_at_a_time(memfs: Run) -> None:
 def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo: Path) -> None:
     files = [f"{repo}/.claude/settings.json", f"{repo}/.mcp.json"]
     shown = memfs("install", "claude", "--project", "--dry-run").err.splitlines()
-    why = "it is not ignored by git"
+    why = "the file is not ignored by git"
     assert shown == [f"Claude Code: {path} would be created; {why}" for path in files]
     assert memfs("install", "claude", "--project").err.splitlines() == [
         *[
@@ -137,7 +137,10 @@ def test_init_yes_wires_as_install_does(memfs: Run, repo: Path, home: Path) -> N
     lines = memfs("init", "-y").err.splitlines()
     assert f"✓ Claude Code: {repo}/.claude/settings.local.json created" in lines
     assert f"✓ Codex: {home}/.codex/hooks.json created" in lines
-    assert "  This applies to all your projects. To undo it: memfs uninstall codex --user" in lines
+    assert (
+        "  These settings apply to all your projects. To undo: memfs uninstall codex --user"
+        in lines
+    )
     assert not (repo / ".claude/settings.json").exists()
     assert not (repo / ".codex").exists()
 
@@ -147,7 +150,7 @@ def test_init_asks_for_what_is_not_for_this_project_alone(repo: Path, home: Path
         (home / name).mkdir()
     _, shown = type_into([*MEMFS, "init"], "n\nn\n", repo, os.environ)
     assert "Wire Claude Code to memfs? [Y/n]" in shown
-    assert "Wire Codex to memfs, for all your projects? [Y/n]" in shown
+    assert "Wire Codex to memfs for all your projects? [Y/n]" in shown
     assert not (home / ".codex/hooks.json").exists()
 
 
@@ -158,7 +161,7 @@ def test_the_plugin_is_named_where_nothing_else_is(memfs: Run, place: Place, hom
     settings.write_text('{"enabledPlugins": {"memfs@memfs": true}}')
     assert memfs("uninstall", "claude").err.splitlines() == [
         "✓ nothing to remove: memfs is not installed in these settings",
-        f"Claude Code has the memfs plugin, enabled in {settings}: uninstall it in Claude Code",
+        f"Claude Code still has the memfs plugin, enabled in {settings}: uninstall it in Claude Code",
     ]
 
 
@@ -167,7 +170,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs: Run, place: Place, repo: Path, home: Path, choice: str
 ) -> None:
     (home / ".claude").mkdir()
-    assert "Claude Code    has its own memory in" in memfs("status").out
+    assert "Claude Code    keeps its own memory in" in memfs("status").out
     path = repo / ".claude/settings.local.json"
     path.parent.mkdir()
     before = '{\n  "model": "opus",\n  "env": {}\n}'
@@ -177,8 +180,8 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     where = f"{repo}/.agent-memory/blocks/claude"
     wanted = {"autoMemoryEnabled": False} if choice == "off" else {"autoMemoryDirectory": where}
     assert wanted.items() <= json.loads(path.read_text()).items()
-    assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
-    assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
+    assert ("is turned off" if choice == "off" else f"as blocks in {where}.") in done.err
+    assert ("keeps its own memory in the store" in memfs("doctor").out) is (choice == "store")
     assert "to turn it off" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
@@ -193,7 +196,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs("install", "claude", "--own-memory", other)
     assert not wanted.items() & json.loads(path.read_text()).items()
     assert (
-        "Claude Code also keeps its own memory"
+        "Claude Code also has its own memory"
         in memfs("install", "claude", "--own-memory", "keep").err
     )
     assert not {*OWN_MEMORY} & json.loads(path.read_text()).keys()
@@ -217,7 +220,10 @@ def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo
         '{"autoMemoryEnabled": false, "autoMemoryDirectory": "/mine"}', encoding="utf-8"
     )
     refused = memfs("install", "claude", "--own-memory", "store")
-    assert (refused.code, "another autoMemoryDirectory: '/mine'" in refused.err) == (1, True)
+    assert (refused.code, "another value of autoMemoryDirectory ('/mine')" in refused.err) == (
+        1,
+        True,
+    )
     memfs("install", "claude", "--own-memory", "off")
     path.write_text(path.read_text().replace("/mine", "/ours"), encoding="utf-8")
     memfs("uninstall", "claude")
@@ -245,5 +251,5 @@ def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other
     assert memfs("install", "claude", "--user").code == 0
     assert (home / ".claude/settings.json").exists()
     doctor = memfs("doctor")
-    assert f"! {path} is a link to itself: Claude Code cannot read it" in doctor.out
+    assert f"! {path} is a link to itself, so Claude Code cannot read the file" in doctor.out
     assert path.is_symlink()

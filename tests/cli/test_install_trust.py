@@ -17,7 +17,7 @@ def test_install_trusts_them_when_it_is_told_to(
     assert "memfs install codex --trust, or use /hooks" in memfs("install", "codex").err
     assert codex.read_text() == "{}"
     *_, done, step = memfs("install", "codex", "--trust").err.splitlines()
-    assert (done, step[:24]) == ("✓ Codex: 2 hooks trusted", "Start a new session now.")
+    assert (done, step[:24]) == ("✓ Codex: 2 hooks trusted", "Now start a new session.")
     monkeypatch.setenv("CODEX_SESSION_ID", "s")
     refused = memfs("install", "codex", "--trust")
-    assert (refused.code, "an assistant cannot trust hooks" in refused.err) == (1, True)
+    assert (refused.code, "only a person can trust hooks" in refused.err) == (1, True)

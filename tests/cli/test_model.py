@@ -40,7 +40,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", str(mine)) == (
         0,
         "",
-        f"✓ embedding: {mine} in {path}; all documents are indexed with it\n",
+        f"✓ embedding model: {mine}, set in {path}; all documents are indexed with this model\n",
     )
     assert memfs("model").out.splitlines()[:3] == [
         f"model      {mine} ({path})",
@@ -50,7 +50,7 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert memfs("model", "use", "none") == (
         0,
         "",
-        f"✓ embedding: none in {path}; the old vectors are removed\n",
+        f"✓ embedding model: none, set in {path}; the old vectors were removed\n",
     )
     assert memfs("model").out == f"model      none ({path})\n"
     assert memfs("search", "oven").code == 0
@@ -58,8 +58,8 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
         1,
         "",
         (
-            f"error: search by meaning is off ({path})\n"
-            "hint: leave --mode out to search by words, or turn it on: memfs model use bundled\n"
+            f"error: search by meaning is turned off in {path}\n"
+            "hint: leave out --mode to search by words, or turn on search by meaning: memfs model use bundled\n"
         ),
     )
 
@@ -76,7 +76,9 @@ def test_a_broken_one_is_told_in_a_line_and_words_find(
         assert found.code == 0
         assert "bread from the oven" in found.out
         [line] = found.err.splitlines()
-        assert line.startswith(f"! searched by words alone: the embedding model in {mine} cannot")
+        assert line.startswith(
+            f"! searched by words alone, because the embedding model in {mine} cannot"
+        )
     assert memfs("search", "oven", "--mode", "text").err == ""
     shown = memfs("model")
     assert shown.code == 1
@@ -95,13 +97,13 @@ def test_how_far_a_new_one_is(
     found = memfs("search", "oven")
     assert (
         found.err
-        == f"! searched with the previous model until memfs ingest has indexed with {mine}\n"
+        == f"! searched with the previous model; to search with '{mine}', run memfs ingest\n"
     )
     assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()
     assert shown[4].startswith(f"index      0 % of 4 texts indexed ({mine}), ")
     assert shown[5] == (
-        f"meanwhile  {model_files.BUNDLED} is used for searches; memfs ingest makes the missing vectors"
+        f"meanwhile  searches use {model_files.BUNDLED}; to make the missing vectors, run memfs ingest"
     )
     assert f"embedding      0 % of 4 texts indexed ({mine})" in memfs("status").out.splitlines()
     assert memfs("ingest").code == 0
@@ -113,14 +115,14 @@ def test_what_is_no_model_is_refused(memfs: Run) -> None:
         2,
         "",
         (
-            "error: 'gone' is not a model: there is no such folder\n"
-            "hint: use bundled, none, a folder, or a model of the hub (owner/name)\n"
+            "error: 'gone' is neither a model nor a folder\n"
+            "hint: use 'bundled', 'none', a folder, or a model from the Hugging Face hub (owner/name)\n"
         ),
     )
     assert memfs("model", "fetch") == (
         2,
         "",
         (
-            "error: which model?\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
+            "error: no model is named\nhint: give a model name: memfs model fetch minishlab/potion-base-8M\n"
         ),
     )

@@ -55,8 +55,8 @@ def test_tools_refuse_with_the_reason(source: str, repo: Path) -> None:
     result = calls.run(context, registry.built_in(), ToolCall("core_memory_read", {}))
     assert result.is_error
     assert result.text == (
-        f"error: memory is turned off here: {source} says enabled: false\n"
-        "hint: continue without memory; only the user can turn it on again"
+        f"error: memory is turned off here by {source}\n"
+        "hint: continue without memory; only the user can turn memory back on"
     )
 
 
@@ -64,7 +64,7 @@ def test_status_says_so(source: str, memfs: Run) -> None:
     assert json.loads(memfs("status", "--json").out)["off"] == source
     screen = memfs("status").out
     assert screen.startswith("turned off")
-    assert "says enabled: false" in " ".join(screen.split())
+    assert "(enabled: false)" in " ".join(screen.split())
 
 
 def test_no_service_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

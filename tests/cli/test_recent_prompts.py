@@ -58,7 +58,7 @@ def test_where_nothing_was_given_the_nearest_is_named(
 ) -> None:
     assert asked("which colour has the backoff of the harbour lamps at night?") == ""
     done = memfs("last")
-    assert "prompt: (text unknown: its session is not in recall yet)\n" in done.out
+    assert "prompt: (text unknown: the session is not in recall yet)\n" in done.out
     assert "given: nothing\n" in done.out
     assert re.search(
         r"\nclosest past exchange: 0\.\d\d, needed: 0\.42 \(0\.\d\d short\): ", done.out
@@ -136,7 +136,7 @@ def test_what_is_wrong_does_not_come_for_such_prompts_until_that_is_taken_back(
     assert memfs("last", "--dismissed").out.startswith(f"{item.id}  ")
     assert "payments" not in Path(place.home.local, "dismissed.jsonl").read_text()
     assert (
-        f"{item.id} can be brought for similar prompts again\n"
+        f"{item.id} can be recalled for similar prompts again\n"
         in memfs("last", "--right", item.id).err
     )
     assert memfs("last", "--right", item.id).code == 1

@@ -39,7 +39,7 @@ def pending(memfs: Run) -> dict[str, tuple[str, str]]:
 
 
 def test_a_start_tells_of_them_once(place: Place) -> None:
-    told = "memfs: 2 rules you stated are not saved in a block yet: run memfs review"
+    told = "memfs: 2 rules you stated are not saved in a block yet (run memfs review)"
     assert told in brief.start(place).notice.splitlines()
     assert told not in brief.start(place).notice
 
@@ -48,10 +48,10 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     done = memfs("review")
     ident, label = pending(memfs)[RULE]
     assert label == "system_rules"
-    why = "you stated it; not in a block yet (for system_rules)"
+    why = "stated by you; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review accept ID..., dismiss ID..., or show ID" in done.err
+    assert "to decide: memfs review accept ID..., dismiss ID..., or show ID" in done.err
     assert RULE in memfs("review", "show", ident).out
 
 
@@ -158,7 +158,7 @@ def test_what_is_wrong_in_blocks_waits_until_it_is_mended_or_dismissed(
     assert memfs("review", "dismiss", ids["full"], ids["copy"]).code == 0
     left = json.loads(memfs("review", "list", "--json").out)["items"]
     assert {each["kind"] for each in left} == {"rule", "contradiction"}
-    assert "to decide      2 rules, 1 contradiction: memfs review" in memfs("status").out
+    assert "to decide      2 rules, 1 contradiction; run memfs review" in memfs("status").out
 
 
 def test_a_file_that_moved_is_mended(place: Place, repo: Path, memfs: Run) -> None:

@@ -79,7 +79,7 @@ VERSION  WHEN      WHO   BLOCK            WHAT    CHARS  WHY
     assert memfs("show", "remarks@-3") == (
         1,
         "",
-        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists the versions\n",
+        "error: 'remarks' has no version -3: the oldest is -2\nhint: list the versions: memfs log remarks\n",
     )
     assert memfs("restore", "remarks@-2").err == (
         "✓ project:remarks version 4: restore, 3 of 5,000 characters\n"
@@ -111,7 +111,7 @@ user     human         ░░░░░░░░░░░░   0%    0 / 5,000   
 def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
-        "service        not running: hooks and searches work without it",
+        "service        not running; hooks and searches work without the service",
         "assistants     no assistant is wired: run memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
@@ -130,11 +130,11 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     assert found.code == 1
     assert "blocks/bad.md:4: merge conflict markers" in found.out
     assert "blocks/bad.md:3: front matter: while parsing a flow sequence" in found.out
-    assert "did you mean hooks?" in found.out
+    assert "did you mean 'hooks'?" in found.out
     memfs("install", "claude")
     settings = repo / ".claude/settings.local.json"
     settings.write_text(settings.read_text().replace("memfs_hook.py", "gone/memfs_hook.py"))
-    assert "which is gone" in memfs("doctor").out
+    assert "which is missing" in memfs("doctor").out
 
 
 def test_archive_and_search(memfs: Run) -> None:
@@ -179,7 +179,7 @@ def test_ingest_search_and_paging(memfs: Run) -> None:
 def test_sessions_are_found_whole(memfs: Run) -> None:
     memfs("ingest", str(Path(__file__).parent.parent.parent / "templates/demo/session.jsonl"))
     shown = memfs("search", "backoff", "--mode", "text", "--sessions").out.splitlines()
-    assert re.fullmatch(r"  1  claude  2026-\d\d-\d\d  session \S+  \d+ turns about it", shown[0])
+    assert re.fullmatch(r"  1  claude  2026-\d\d-\d\d  session \S+  \d+ matching turns", shown[0])
     assert [line[:5] for line in shown[1:]] == ["     "] * (len(shown) - 1)
     assert any(line.startswith("     user: ") for line in shown)
     assert shown[-1] == "     words: backoff"
@@ -188,7 +188,7 @@ def test_sessions_are_found_whole(memfs: Run) -> None:
     assert len(told["sessions"][0]["hits"]) == 3
     assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "no hits\n"
     assert (
-        "there is no page 9: 1 session on 1 page"
+        "there is no page 9: the search found 1 session on 1 page"
         in memfs("search", "backoff", "--sessions", "-p9").err
     )
 
@@ -219,7 +219,7 @@ def test_what_was_typed_is_kept_if_it_is_refused(memfs: Run, editor: Editor) -> 
     editor('head -c 6000 /dev/zero | tr "\\0" x > "$1"')
     refused = memfs("edit", "human")
     assert refused.code == 1
-    kept = Path(refused.err.strip().rpartition("your text is saved in ")[2])
+    kept = Path(refused.err.strip().rpartition("recover your text from ")[2])
     assert kept.read_text() == "x" * 6000
     kept.unlink()
 
@@ -233,7 +233,7 @@ def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
     assert refused.code == 1
     assert "it is at version 2, not 1" in refused.err
     assert memfs("show", "human").out == "somebody else\n"
-    Path(refused.err.strip().rpartition("your text is saved in ")[2]).unlink()
+    Path(refused.err.strip().rpartition("recover your text from ")[2]).unlink()
 
 
 def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, editor: Editor) -> None:
@@ -241,7 +241,7 @@ def test_saving_without_a_change_changes_nothing(memfs: Run, place: Place, edito
     path = Path(place.project.root, "blocks/odd.md")
     path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
     editor(":")
-    assert memfs("edit", "odd").err == "✓ odd is unchanged\n"
+    assert memfs("edit", "odd").err == "✓ 'odd' is unchanged\n"
     assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
 
 
@@ -273,8 +273,8 @@ def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
     (root / "blocks/NOTES.MD").write_text("x\n")
     found = memfs("doctor").out
     for text in (
-        "the line memfs: 1 is missing or wrong",
-        "hooks.recall is '99x', expected off, auto or 3",
+        "the line 'memfs: 1' is missing or wrong",
+        "hooks.recall is '99x', expected off, auto or a number",
         "max_blocks is -1, expected 1 or more",
         "project:odd: limit is -1, which is ignored",
         "project:odd: pinned is 'maybe'",
@@ -308,7 +308,7 @@ def test_raw_gives_the_very_bytes(memfs: Run, place: Place) -> None:
 def test_init_without_a_terminal_asks_nothing(memfs: Run, home: Path) -> None:
     (home / ".claude").mkdir()
     assert memfs("init").err.splitlines()[-1] == (
-        "Claude Code is installed; wire it with: memfs install claude"
+        "Claude Code is installed; to wire it, run: memfs install claude"
     )
 
 

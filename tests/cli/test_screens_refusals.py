@@ -17,8 +17,8 @@ def test_refusals(memfs: Run) -> None:
         1,
         "",
         (
-            "error: cannot replace in 'human': 'Zed' is not in the block\n"
-            "hint: the text must match exactly; read the block with memfs show\n"
+            "error: cannot replace text in 'human': 'Zed' is not in the block\n"
+            "hint: match the text exactly; read the block with memfs show\n"
         ),
     )
     assert memfs("show", "human").out == "Name: Alice\n"
@@ -30,7 +30,7 @@ def test_refusals(memfs: Run) -> None:
     assert memfs("show", "humn") == (
         1,
         "",
-        "error: there is no block 'humn'\nhint: did you mean human? see memfs show --list\n",
+        "error: there is no block 'humn'\nhint: did you mean 'human'? list the blocks: memfs show --list\n",
     )
 
 
@@ -47,11 +47,11 @@ def test_refusals(memfs: Run) -> None:
 )
 def test_a_name_that_is_mistyped_is_guessed(memfs: Run, words: str, meant: str) -> None:
     done = memfs(*words.split())
-    assert (done.code, f"\nhint: did you mean {meant}? memfs " in done.err) == (2, True)
+    assert (done.code, f"\nhint: did you mean '{meant}'? run memfs " in done.err) == (2, True)
 
 
 def test_a_label_that_is_not_as_it_was_typed_is_told(memfs: Run) -> None:
-    told = "! the label is a_b: labels have lower-case letters, and _ for a space\n"
+    told = "! the label was changed to 'a_b': labels use lower case, and _ for a space\n"
     assert memfs("create", "A b", "x").err.startswith(told)
     assert memfs("rename", "a_b", "a_c").err.count("!") == 0
     assert memfs("rename", "a_c", "user:a b").err.startswith(told)
@@ -64,7 +64,7 @@ def test_a_search_without_a_project_store_says_where_it_looked(
     assert memfs("search", "zebra") == (
         0,
         "",
-        "no hits in your own store; there is no project store here (memfs init creates one)\n",
+        "no hits in your own store; to create a store for this project, run memfs init\n",
     )
 
 
@@ -84,7 +84,7 @@ def test_the_command_named_for_a_line_that_says_otherwise(
 ) -> None:
     memfs("create", "user:persona", before)
     told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
-    command = told.rstrip("\n").rpartition("the line is outdated: memfs ")[2]
+    command = told.rstrip("\n").rpartition("the line is outdated, run: memfs ")[2]
     split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
     done = memfs(*split.decode().split("\0")[:-1])
     assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
@@ -114,18 +114,21 @@ def test_usage_errors(memfs: Run) -> None:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ('[{"op": "shout"}]', "edit 1: op is 'shout', expected append, replace, remove"),
+        ('[{"op": "shout"}]', "edit 1 has op 'shout', not one of append, replace, remove"),
         (
             '[{"op": "append", "label": "human", "txt": "x"}]',
-            "append does not take 'txt', only label, text",
+            "edit 1 (append) does not take 'txt', only label, text",
         ),
-        ('[{"op": "append", "label": "human", "text": 5}]', "text is 5, expected a text"),
+        (
+            '[{"op": "append", "label": "human", "text": 5}]',
+            "'text' in edit 1 is 5, expected a string",
+        ),
         (
             '[{"op": "insert", "label": "human", "line": "1", "text": "x"}]',
             "expected a whole number",
         ),
-        ('[{"op": "append", "label": "human"}]', "append needs 'text'"),
-        ("[]", "a JSON list of edits was expected"),
+        ('[{"op": "append", "label": "human"}]', "edit 1 (append) needs 'text'"),
+        ("[]", "expected a JSON list of edits"),
         ("[3]", "edit 1 is not a JSON object"),
         ("{", "invalid JSON"),
     ],
@@ -139,7 +142,7 @@ def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None
 def test_a_page_that_is_not_there(memfs: Run) -> None:
     memfs("archive", "add", "We chose httpx over requests.")
     shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
-    assert shown.err == "there is no page 99: 1 hit on 1 page\n"
+    assert shown.err == "there is no page 99: the search found 1 hit on 1 page\n"
 
 
 @pytest.mark.parametrize("when", ["99999999999d", "0001-01-01", "2026-02-30", "x"])

@@ -104,13 +104,13 @@ def test_why_no_commits_are_read_is_told(
 
     assert ask() == "no hits"
     monkeypatch.setenv("MEMFS_GIT_HISTORY", "off")
-    assert ask().startswith("no commits are read: git.history is off; set it to auto")
+    assert ask().startswith("commits are not searched: git.history is off (set it to auto")
     monkeypatch.delenv("MEMFS_GIT_HISTORY")
     assert place.project
     trust.revoke_trust(place.project)
-    assert ask().startswith("no commits are read: the store is not trusted")
+    assert ask().startswith("commits are not searched: the store is not trusted")
     trust.grant_trust(place.project)
     (repo / ".git").rename(repo / "git")
-    assert ask() == "no commits are read: the project is not in git"
+    assert ask() == "commits are not searched: the project is not in a git repository"
     monkeypatch.chdir(Path.home())
-    assert ask() == "no commits are read: there is no project here"
+    assert ask() == "commits are not searched: there is no project store here"

@@ -59,7 +59,10 @@ def test_one_is_shown_turn_by_turn(memfs: Run) -> None:
 def test_a_hit_is_opened_at_its_turn(memfs: Run) -> None:
     shown = memfs("search", "port", "7741", "--open", "1")
     assert "→ assistant\n    We use port 7741 for the zephyr gateway.\n" in shown.out
-    assert shown.err == "whole session: memfs session show 0a1b2c3d-1111-4222-8333-444455556666\n"
+    assert (
+        shown.err
+        == "to see the whole session: memfs session show 0a1b2c3d-1111-4222-8333-444455556666\n"
+    )
     assert memfs("search", "port", "7741", "--open", "40").code == 2
 
 
@@ -81,7 +84,7 @@ def test_one_that_is_forgotten_is_found_nowhere_and_not_read_again(
         (
             "1 session would be forgotten:\n"
             "  0a1b2c3d  2026-05-01  claude  which port does the zephyr gateway use?\n"
-            "This cannot be undone. The assistants' own transcripts stay.\n"
+            "Forgetting cannot be undone. The assistants' own transcripts stay.\n"
             "error: forgetting sessions needs your confirmation\nhint: add --yes to confirm\n"
         ),
     )
@@ -166,7 +169,7 @@ def test_a_star_and_a_title_stay_when_the_transcript_is_read_again(
     memfs("session", "rename", "s-1", "Other")
     assert (
         memfs("session", "rename", "s-1", "").err
-        == "✓ session s-1: Cap the retries of the client\n"
+        == "✓ renamed session s-1: Cap the retries of the client\n"
     )
     (found,) = json.loads(memfs("session", "list", "--json", "--text", "the port").out)
     assert (found["messages"], found["starred"], found["outcome"]) == (5, True, "failed")
@@ -185,7 +188,7 @@ def test_sessions_are_forgotten_together_but_for_starred_ones(place: Place, memf
     conditions = ("session", "forget", "--since", "2026-06-01", "--until", "2026-06-08")
     asked = memfs(*conditions)
     assert (asked.code, asked.err.splitlines()[:3]) == (2, [
-        "1 starred session left out: give their ids to forget them, too",
+        "left out 1 starred session; to forget starred sessions, give their ids",
         "1 session would be forgotten:",
         "  s-2  2026-06-08  codex  Draw the chart",
     ])  # fmt: skip
@@ -202,5 +205,5 @@ def test_forgetting_wants_names_or_conditions(memfs: Run, words: tuple[str, ...]
     refused = memfs("session", "forget", *words, "--yes")
     assert (refused.code, refused.err.splitlines()[0]) == (
         2,
-        "error: give the ids of sessions, or conditions",
+        "error: give either session ids or conditions",
     )

@@ -25,7 +25,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
     done = memfs("source", "add", "docs", "docs", "--glob", "*.md", "--overlap", "0")
     assert (done.code, done.out) == (0, "")
     assert done.err == (
-        "✓ added docs to ~/../repo/.agent-memory/config.yaml\n"
+        "✓ added the source 'docs' to ~/../repo/.agent-memory/config.yaml\n"
         "✓ docs: 1 file, 1 chunk; 1 left out (see memfs source show docs)\n"
     ).replace("~/../repo", str(repo))
     assert (
@@ -41,7 +41,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
         "1",
     ]
     shown = memfs("source", "show", "docs").out
-    assert "cut        1,500 characters, 0 repeated\n" in shown
+    assert "chunk      1,500 characters, 0 repeated\n" in shown
     assert "left out   1: excluded by the patterns of the source\n" in shown
 
 
@@ -56,7 +56,7 @@ def test_json_is_whole(memfs: Run, docs: Path) -> None:
     assert shown["index"] == added["index"]
     assert shown["paths"] == [str(docs)]
     assert shown["index"]["files_left_out"] == [
-        {"file": "docs/key.md", "reason": "it contains a secret"}
+        {"file": "docs/key.md", "reason": "contains a secret"}
     ]
 
 
@@ -81,17 +81,17 @@ def test_ones_own_is_for_all_projects(memfs: Run, docs: Path, home: Path) -> Non
 def test_what_is_not_allowed_is_said(memfs: Run, docs: Path) -> None:
     assert memfs("source", "add", "docs", "/usr").err == (
         "error: /usr is outside of the project, whose configuration is shared with others\n"
-        "hint: add it to your own configuration: memfs source add --user\n"
+        "hint: add the path to your own configuration: memfs source add --user\n"
     )
     assert memfs("source", "add", "docs", "gone").err.startswith(
         "error: there is no file or folder gone\n"
     )
     assert (
-        "'a/b' cannot be the name of a source: a name cannot have a /"
+        "'a/b' cannot be the name of a source: a name cannot contain '/'"
         in memfs("source", "add", "a/b", "docs").err
     )
     assert memfs("source", "add", "docs", "docs", "--overlap", "900").err == (
-        "error: docs cannot be a source: its overlap is 900, expected 0 to half of its chunk_size\n"
+        "error: 'docs' cannot be a source: 'overlap' is 900, expected 0 to half of 'chunk_size'\n"
     )
     memfs("source", "add", "docs", "docs")
     again = memfs("source", "add", "Docs", "docs")
@@ -102,7 +102,7 @@ def test_what_is_refused_is_listed_and_can_be_removed(memfs: Run, docs: Path, re
     config = repo / ".agent-memory/config.yaml"
     before = config.read_text()
     config.write_text(f"{before}sources:\n  bad:\n    paths: [../x]\n")
-    why = "sources.bad is not used: ../x: the path has to be inside the repository, without .."
+    why = "sources.bad is not used: '../x' must not contain '..'"
     assert memfs("source", "list").err == f"! {config}: {why}\n"
     assert (
         f"{config}:{before.count(chr(10)) + 2}: {why}" in memfs("doctor").err + memfs("doctor").out
@@ -116,7 +116,7 @@ def test_it_is_removed_with_its_index(memfs: Run, docs: Path, repo: Path) -> Non
     before = (repo / ".agent-memory/config.yaml").read_text()
     memfs("source", "add", "docs", "docs")
     assert (repo / ".agent-memory/local/sources/docs").is_dir()
-    assert memfs("source", "rm", "docs").err.startswith("✓ removed docs from ")
+    assert memfs("source", "rm", "docs").err.startswith("✓ removed the source 'docs' from ")
     assert not (repo / ".agent-memory/local/sources/docs").exists()
     assert (repo / ".agent-memory/config.yaml").read_text() == before
     assert memfs("source", "rm", "docs").err == (
@@ -132,15 +132,15 @@ def test_doctor_names_what_is_missing_or_mostly_left_out(
 ) -> None:
     memfs("source", "add", "docs", "docs")
     found = memfs("doctor")
-    assert "the source docs: 2 files, 2 chunks" in found.out + found.err
+    assert "the source 'docs': 2 files, 2 chunks" in found.out + found.err
     assert "can be read by other users" not in found.out + found.err
     (docs / "bin").write_bytes(b"\0")
     memfs("source", "sync")
     found = memfs("doctor")
-    assert "the source docs leaves out 1 of 3 files (binary: 1)" in found.out + found.err
+    assert "the source 'docs' leaves out 1 of 3 files (binary: 1)" in found.out + found.err
     docs.rename(repo / "moved")
     found = memfs("doctor")
-    assert f"the source docs names {docs}, which does not exist" in found.out + found.err
+    assert f"the source 'docs' has the path {docs}, which does not exist" in found.out + found.err
 
 
 def test_a_project_that_is_not_trusted_is_not_indexed(
@@ -150,7 +150,7 @@ def test_a_project_that_is_not_trusted_is_not_indexed(
     trust.revoke_trust(place.project)
     words = [sys.executable, "-m", "memfs", "source", "add", "docs", "docs"]
     assert (
-        "the source is indexed once you trust the store: run memfs trust"
+        "the source is not indexed until you trust the store: run memfs trust"
         in type_into(words, "", repo)[1]
     )
     assert not (repo / ".agent-memory/local/sources").exists()

@@ -31,7 +31,7 @@ def test_sources_are_counted_and_stale_ones_named(memfs: Run, docs: Path) -> Non
     memfs("search", "begonia")
     assert line(memfs).rstrip() == "data source    guide: 1 file, 1 chunk"
     (docs / "two.md").write_text("# Two\n\nThe word is petunia.\n")
-    assert "1 file, 1 chunk; out of date: the next search reads the changes" in line(memfs)
+    assert "1 file, 1 chunk; out of date until the next search" in line(memfs)
     found = json.loads(memfs("status", "--json").out)["sources"]
     assert found == [
         {
@@ -47,7 +47,7 @@ def test_sources_are_counted_and_stale_ones_named(memfs: Run, docs: Path) -> Non
 
 def test_refused_sources_are_named(memfs: Run, docs: Path) -> None:
     assert docs.exists()
-    assert "sources.bad is not used: ../x" in " ".join(memfs("status").out.split())
+    assert "sources.bad is not used: '../x'" in " ".join(memfs("status").out.split())
 
 
 def test_commits_are_counted(memfs: Run, docs: Path) -> None:
@@ -56,6 +56,6 @@ def test_commits_are_counted(memfs: Run, docs: Path) -> None:
     words = ["git", "commit", "-q", "--allow-empty", "-m", "Cap the retries"]
     subprocess.run(words, check=True)
     lines = [line for line in memfs("status").out.splitlines() if line.startswith("history")]
-    assert lines == ["history        0 commits; out of date: the next search reads the changes"]
-    assert "1 commit of this project" in memfs("ingest").err
+    assert lines == ["history        0 commits; out of date until the next search"]
+    assert "1 commit from this project" in memfs("ingest").err
     assert "history        1 commit\n" in memfs("status").out

@@ -14,19 +14,23 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
     assert memfs("sync") == (
         0,
         "",
-        "✓ no file has a memfs section: memfs sync agents writes one into AGENTS.md\n",
+        "✓ no file has a memfs section; to add one to AGENTS.md, run memfs sync agents\n",
     )
     assert memfs("sync", "--check").code == 0
     assert memfs("sync", "agents", "--check") == (
         1,
         "",
-        "! AGENTS.md is out of date\n→ memfs sync agents\n",
+        "! AGENTS.md is out of date\nto update: memfs sync agents\n",
     )
     assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
     assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is up to date\n")
     assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
     memfs("edit", "system_rules", "--append", "Use httpx.")
-    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of date\n→ memfs sync\n")
+    assert memfs("sync", "--check") == (
+        1,
+        "",
+        "! AGENTS.md is out of date\nto update: memfs sync\n",
+    )
     assert memfs("sync", "--dry-run") == (
         0,
         """\
@@ -75,7 +79,7 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         1,
         "",
         (
-            "error: you have not trusted this store, so assistants do not get it\n"
+            "error: you have not trusted this store, so assistants do not get its memory\n"
             "hint: review the store, and decide: memfs trust\n"
         ),
     )
@@ -88,8 +92,8 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             1,
             "",
             (
-                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing\n"
-                "hint: keep one pair of these marks in the file, or none; no file was written\n"
+                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, but <!-- memfs: end --> is missing; the file was not changed\n"
+                "hint: keep one pair of these marks in the file, or none\n"
             ),
         )
     assert memfs("sync", "--check", "--remove").code == 2
@@ -120,7 +124,7 @@ def test_the_hooks_of_git(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "--merged") == (0, "", "")
     memfs("sync", "agents")
     memfs("edit", "system_rules", "--append", "a")
-    said = "✓ memfs: AGENTS.md updated after the merge: commit it\n"
+    said = "✓ memfs: AGENTS.md was updated after the merge; commit the file\n"
     assert memfs("sync", "--merged") == (0, "", said)
     assert memfs("sync", "--merged") == (0, "", "")
     said = f"✓ {first} removed\n✓ {second} removed\n"
@@ -136,7 +140,7 @@ def test_ones_own_store_on_a_second_machine(
     assert memfs("sync", "user") == (
         1,
         "",
-        "error: your store has no remote\nhint: set one: memfs sync user --remote URL\n",
+        "error: your store has no remote\nhint: set a remote: memfs sync user --remote URL\n",
     )
     assert "synced" not in memfs("status").out
     assert memfs("sync", "user", "--remote", remote, "--dry-run").err == (
@@ -169,16 +173,16 @@ def test_ones_own_store_on_a_second_machine(
     }
     (home / ".agent-memory/blocks/tools.md").unlink()
     assert memfs("sync", "user", "--dry-run").err == (
-        "✓ would be deleted in the remote: 1 block (tools)\n"
+        "✓ would be deleted on the remote: 1 block (tools)\n"
     )
-    assert memfs("sync", "user").err == "✓ deleted in the remote: 1 block (tools)\n"
+    assert memfs("sync", "user").err == "✓ deleted on the remote: 1 block (tools)\n"
     assert "Name: Ann" in memfs("show", "user:human").out
     (home / ".agent-memory/blocks/Odd Name.md").write_text("x")
     assert memfs("sync", "user").err == (
-        f"! left out: blocks/Odd Name.md: not a file name that memfs uses\n✓ up to date with {remote}\n"
+        f"! left out blocks/Odd Name.md: not a file name that memfs uses\n✓ up to date with {remote}\n"
     )
     assert memfs("sync", "user", "--remove").err == "✓ your store is no longer synced\n"
-    assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"
+    assert memfs("sync", "user", "--remove").err == "✓ your store is not synced: it has no remote\n"
     assert Path(remote, "HEAD").exists()
 
 
@@ -195,5 +199,5 @@ def test_one_store_is_synced_in_two_ways_and_not_at_once(
     refused = memfs("sync", "user", "--remote", str(tmp_path / "m.git"))
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: an assistant cannot set the repository of your memory (this is the shell of claude)",
+        "error: only a person can set the repository to sync with, and this is the shell of claude",
     )

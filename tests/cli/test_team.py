@@ -41,9 +41,10 @@ def test_joining_tells_who_one_is_and_shares_nothing(
     shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
     assert (shown.code, shown.out) == (0, "")
     assert shown.err == (
-        "✓ joined the project shop of the team acme, as member ada\n"
-        "  no session is shared yet; to preview: memfs team share --dry-run --project\n"
-        "  prompts now go to the server, which does not store them; hooks.team: off stops this\n"
+        "✓ joined the project 'shop' of the team 'acme' as 'ada'\n"
+        "  no session is shared yet; to preview, run memfs team share --dry-run --project\n"
+        "  memfs now sends your prompts to the server, which does not store them; "
+        "to turn off sending, set hooks.team to off\n"
     )
     assert memfs("team", "push").err == "✓ nothing to send or take back\n"
     assert table.rows == {}
@@ -53,7 +54,7 @@ def test_joining_tells_who_one_is_and_shares_nothing(
         "member   ada of acme, until 2027-01-01",
         "shared   nothing",
         "waiting  nothing",
-        "prompts  sent to the server as questions",
+        "prompts  sent to the server as queries",
         "server   not contacted yet",
     ]
     assert place.user
@@ -82,8 +83,8 @@ def test_the_project_is_found_by_its_repository(
     join = ("team", "join", server.address, "--token-stdin")
     shown = memfs(*join, stdin=TOKEN)
     assert shown.err == (
-        "error: the team acme has no project with this repository\n"
-        "hint: add --project NAME; your token gives access to: shop\n"
+        "error: the team 'acme' has no project with this repository\n"
+        "hint: add --project with one of these names: 'shop'\n"
     )
     table.member["projects"][0]["origins"] = [hash_origin("https://example.com/acme/shop")]
     with (repo / ".git/config").open("a") as handle:
@@ -100,10 +101,10 @@ def test_a_configuration_names_a_team_and_no_address(
     path.write_text("memfs: 1\nteam:\n  id: shops\n  address: https://evil.example\n")
     assert "team.address" in memfs("doctor").out
     assert memfs("team", "status").err.endswith(
-        "the project's configuration names the team shops\n"
+        "the project's configuration names the team 'shops'\n"
     )
     shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
-    assert "! the project's configuration names another team: shops" in shown.err
+    assert "! the project's configuration names another team, 'shops'" in shown.err
 
 
 def test_what_is_to_go_is_shown_and_asked_for(joined: Place, memfs: Run, table: TeamTable) -> None:
@@ -114,8 +115,8 @@ def test_what_is_to_go_is_shown_and_asked_for(joined: Place, memfs: Run, table: 
     ]  # fmt: skip
     assert shown.out.splitlines()[1].split()[:4] == ["0a1b2c3d", "2026-05-01", "claude", "4"]
     assert shown.out.rstrip().endswith("which port?")
-    assert shown.err.startswith("left out: 1 message of tools; add --tools to share them\n")
-    assert "4 messages of 1 session, " in shown.err
+    assert shown.err.startswith("left out: 1 message from tools; add --tools to share them\n")
+    assert "4 messages from 1 session, " in shown.err
     refused = memfs("team", "share", "0a1b")
     assert (refused.code, refused.err.splitlines()[-2]) == (
         2,
@@ -139,7 +140,7 @@ def test_turns_the_project_and_what_was_solved(joined: Place, memfs: Run, table:
     assert memfs("team", "share", "-y").code == 2
     assert memfs("team", "unshare", "--project").code == 0
     session_outcomes.write_outcome(joined.home, SessionOutcome("ffff", True))
-    assert "later" not in memfs("team", "share", "--solved", "-y").err
+    assert "later sessions" not in memfs("team", "share", "--solved", "-y").err
     assert table.list_texts() == ["which day?", "Monday."]
     assert "later sessions" in memfs("team", "share", "--project", "--tools", "-y").err
     assert len(table.list_rows()) == 7
@@ -147,10 +148,13 @@ def test_turns_the_project_and_what_was_solved(joined: Place, memfs: Run, table:
 
 
 def test_patterns_are_listed_added_and_removed(joined: Place, memfs: Run, table: TeamTable) -> None:
-    assert memfs("team", "never").err == "no patterns; to add a pattern: memfs team never PATTERN\n"
+    empty = "no patterns yet; to add a pattern, run memfs team never PATTERN\n"
+    assert memfs("team", "never").err == empty
     assert memfs("team", "share", "--project", "-y").code == 0
     shown = memfs("team", "never", "PORT*7741")
-    assert shown.err == "✓ messages with this text are never shared\n✓ took back 1 message\n"
+    assert shown.err == (
+        "✓ messages that match 'PORT*7741' are never shared\n✓ took back 1 message\n"
+    )
     assert "Port 7741." not in table.list_texts()
     assert memfs("team", "never").out == "PORT*7741\n"
     left_out = "left out: 1 message matching a pattern of 'memfs team never'"
@@ -170,9 +174,9 @@ def test_while_the_server_is_away_it_waits_and_that_is_said(
     assert shown.code == 0
     assert "! the database is away" in shown.err
     pushed = memfs("team", "push")
-    assert (pushed.code, pushed.err) == (1, "error: the database is away\n")
+    assert (pushed.code, pushed.err) == (1, "error: the database is away\nhint: try again later\n")
     told = memfs("status").out
-    assert "shop: 1 session shared; waiting: the last change" in " ".join(told.split())
+    assert "shop, 1 session shared; the last change" in " ".join(told.split())
     assert memfs("doctor").out.count("the database is away") == 1
     table.faults = []
     assert memfs("team", "push").err == "✓ sent 4 messages\n"
@@ -180,7 +184,7 @@ def test_while_the_server_is_away_it_waits_and_that_is_said(
     assert "1 session to send or take back" in memfs("status").out
     assert json.loads(memfs("team", "status", "--json").out)["sessions_waiting"] == 1
     assert json.loads(memfs("team", "push", "--json").out)["stored"] == 2
-    assert "waiting: " not in memfs("status").out
+    assert "to send or" not in memfs("status").out
 
 
 def test_status_and_doctor_are_silent_where_nothing_was_joined(place: Place, memfs: Run) -> None:
@@ -199,9 +203,9 @@ def test_leaving_leaves_or_deletes_what_was_shared(
     assert memfs("team", "push").code == 1
     join = ("team", "join", server.address, "--project", "shop", "--token-stdin")
     assert memfs(*join, stdin=TOKEN).code == 0
-    assert "(6 were already there)" in memfs("team", "share", "--project", "-y").err
+    assert "(6 already on the server)" in memfs("team", "share", "--project", "-y").err
     shown = memfs("team", "leave", "--purge")
-    assert "deleted 6 messages in 2 sessions on the server" in shown.err
+    assert "deleted 6 messages in 2 sessions from the server" in shown.err
     assert table.list_rows() == []
 
 
@@ -219,7 +223,7 @@ def test_an_assistant_decides_nothing(
         ("leave", "--purge"),
     ):
         shown = memfs("team", *words)
-        assert (shown.code, shown.err[:26]) == (1, "error: an assistant cannot")
+        assert (shown.code, shown.err[:24]) == (1, "error: only a person can")
     assert memfs("team", "status").code == 0
     assert memfs("team", "share", "0a1b", "--dry-run").code == 0
     assert table.rows == {}
@@ -242,8 +246,11 @@ def test_a_search_for_secrets_leaves_the_token_and_the_ids_alone(
 def test_a_reader_shares_nothing(joined: Place, memfs: Run, table: TeamTable) -> None:
     table.member["projects"][0]["role"] = "reader"
     address = json.loads(memfs("team", "status", "--json").out)["address"]
-    assert "cannot share sessions" in memfs("team", "join", address, "--project", "shop").err
-    assert "you can search shop, but cannot share" in memfs("team", "share", "0a1b", "-y").err
+    assert "but not share sessions" in memfs("team", "join", address, "--project", "shop").err
+    assert (
+        "you can search the project 'shop', but not share"
+        in memfs("team", "share", "0a1b", "-y").err
+    )
     assert table.rows == {}
 
 

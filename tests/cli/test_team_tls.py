@@ -18,7 +18,7 @@ from tests.team.small_server import MEMBER, talk
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
 HERE, RUNS = "127.0.0.1", "ask the server's administrator to renew the certificate"
-UNKNOWN = "add --ca FILE if your company has its own certificate authority"
+UNKNOWN = "run memfs team join with --ca FILE if your company has its own certificate authority"
 ELSEWHERE = "check the address: the certificate is for another host"
 WRONG = {
     "unknown": ("self-signed certificate", UNKNOWN),

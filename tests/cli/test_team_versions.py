@@ -13,8 +13,8 @@ from tests.team.small_server import Answer, SmallServer
 from tests.team.team_table import TeamTable
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
-NEWER = "this server uses version 2 of the protocol (memfs 9.0.0)"
-SPOKEN = "the team's server uses version {} of the protocol, this memfs uses version 1"
+NEWER = "this server uses protocol version 2 (memfs 9.0.0)"
+SPOKEN = "the team server uses protocol version {}, this memfs uses version 1"
 
 
 def refuse(text: str, hint: str) -> Answer:

@@ -31,7 +31,7 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
             assistant.setenv(variable, "1")
             refused = memfs(*name.split())
         assert refused.code == 1
-        assert "an assistant cannot trust a store" in refused.err
+        assert "only a person can trust a store" in refused.err
         refused = memfs(*name.split(), stdin="y\n")
         assert refused.code == 1
         assert "only a person at a terminal can trust" in refused.err
@@ -46,7 +46,7 @@ def test_what_blocks_enforce_is_shown_and_accepted(memfs: Run, place: Place) -> 
     assert place.project
     block = Path(place.project.root, "blocks/push.md")
     block.write_text("---\nenforce: deny\ncommands: git push\n---\nOnly CI pushes.\n")
-    waits = "project:push (deny: git push) until you accept the rule: run memfs trust"
+    waits = "project:push (deny: git push); to enforce the rule, run memfs trust"
     assert waits in " ".join(memfs("status").out.split())
     assert memfs("trust").code == 1, "a person decides it, at a terminal"
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())

@@ -67,14 +67,17 @@ def test_kinds_are_named_as_people_call_them(place: Place) -> None:
 @pytest.mark.parametrize(
     ("edits", "said"),
     [
-        ([Append("human", "Likes teal.")], "saved to human: Likes teal.; undo: memfs undo human"),
-        ([Create("a", "About a.", "One.")], "saved to a: One.; undo: memfs undo a"),
+        (
+            [Append("human", "Likes teal.")],
+            "saved to 'human': Likes teal. (undo with memfs undo human)",
+        ),
+        ([Create("a", "About a.", "One.")], "saved to 'a': One. (undo with memfs undo a)"),
         (
             [Append("human", "One."), Replace("human", "One.", "Two.")],
-            "saved to human: Two.; undo: memfs undo human",
+            "saved to 'human': Two. (undo with memfs undo human)",
         ),
-        ([Delete("human")], "deleted human; undo: memfs undo human"),
-        ([Rename("human", "me")], "renamed to me; undo: memfs undo me"),
+        ([Delete("human")], "deleted 'human' (undo with memfs undo human)"),
+        ([Rename("human", "me")], "renamed to 'me' (undo with memfs undo me)"),
     ],
 )
 def test_an_edit_is_told_at_the_end_of_the_turn_and_once(
@@ -95,7 +98,9 @@ def test_of_hooks_that_run_at_once_one_has_the_line(place: Place, repo: Path) ->
 def test_what_is_removed_is_named(place: Place, repo: Path) -> None:
     edit.run(place, [Append("human", "Likes teal.")], Origin())
     edit.run(place, [Remove("human", "Likes teal.")], AGENT)
-    assert finish_turn(repo) == ["memfs: removed from human: Likes teal.; undo: memfs undo human"]
+    assert finish_turn(repo) == [
+        "memfs: removed from 'human': Likes teal. (undo with memfs undo human)"
+    ]
 
 
 def test_a_foreign_text_is_escaped_and_cut(place: Place, repo: Path) -> None:

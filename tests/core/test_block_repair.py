@@ -15,13 +15,13 @@ from tests.ops.mutations import broken
         (
             "---\n\tlimit: 5\ndescription:\ta\n---\nb\tc\n",
             "---\nlimit: 5\ndescription: a\n---\nb\tc\n",
-            "tabs in the front matter replaced by spaces",
+            "tabs in the front matter replaced with spaces",
         ),
         ("---\nlimit:\t[5\n---\nx\n", None, ""),
         (
             "---\nlimit: 5 \t\ntags:\n\t- a\n\t-\tb\n---\nb\tc\n",
             "---\nlimit: 5\ntags:\n  - a\n  - b\n---\nb\tc\n",
-            "tabs in the front matter replaced by spaces",
+            "tabs in the front matter replaced with spaces",
         ),
         (
             "---\r\nlimit: 5\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
@@ -36,7 +36,7 @@ from tests.ops.mutations import broken
         (
             "---\nlimit: 5\nversion: 2\nText.\n",
             "---\nlimit: 5\nversion: 2\n---\nText.\n",
-            "the closing line --- of the front matter added",
+            "the closing '---' line of the front matter added",
         ),
         ("---\nstray\nlimit: 5\n---\nx\n", None, ""),
         ("---\na: {b: 1, b: 2}\n---\nx\n", None, ""),

@@ -166,41 +166,41 @@ def test_every_occurrence_can_go(body: str, after: str) -> None:
 def test_what_is_not_there_is_refused_with_the_closest_line() -> None:
     body = "Name: Alice\nLanguages: TypeScript\n"
     assert refused(Replace("human", "name: alice", "x"), body) == (
-        "cannot replace in 'human': 'name: alice' is not in the block",
-        "the text must match exactly; the closest line is 'Name: Alice'",
+        "cannot replace text in 'human': 'name: alice' is not in the block",
+        "match the text exactly; the closest line is 'Name: Alice'",
     )
     assert refused(Remove("human", "Languages: TypScript"), body) == (
-        "cannot remove in 'human': 'Languages: TypScript' is not in the block",
-        "the text must match exactly; the closest line is 'Languages: TypeScript'",
+        "cannot remove text from 'human': 'Languages: TypScript' is not in the block",
+        "match the text exactly; the closest line is 'Languages: TypeScript'",
     )
     assert refused(Remove("human", "zzz"), body) == (
-        "cannot remove in 'human': 'zzz' is not in the block",
-        "the text must match exactly; read the block with memfs show",
+        "cannot remove text from 'human': 'zzz' is not in the block",
+        "match the text exactly; read the block with memfs show",
     )
     assert (
         refused(Remove("human", "\n\n\n"), body)[0]
-        == "cannot remove in 'human': '' is not in the block"
+        == "cannot remove text from 'human': '' is not in the block"
     )
 
 
 def test_long_texts_are_shown_short() -> None:
     message, hint = refused(Remove("a", "x" * 80), "y\n" + "x" * 79 + "\n")
-    assert message == f"cannot remove in 'a': '{'x' * 57}...' is not in the block"
-    assert hint == f"the text must match exactly; the closest line is '{'x' * 57}...'"
+    assert message == f"cannot remove text from 'a': '{'x' * 57}...' is not in the block"
+    assert hint == f"match the text exactly; the closest line is '{'x' * 57}...'"
 
 
 def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
     assert refused(Replace("a", "b", "c"), "b\nx\nb b\n") == (
-        "cannot replace in 'a': 'b' occurs 3 times (lines 1, 3)",
-        "pass more of the text around it, or --all to replace every occurrence",
+        "cannot replace text in 'a': 'b' occurs 3 times (lines 1, 3)",
+        "pass more of the surrounding text, or --all to replace every occurrence",
     )
     assert refused(Remove("a", "b"), "x\nbb\n") == (
-        "cannot remove in 'a': 'b' occurs 2 times (line 2)",
-        "pass more of the text around it, or --all to remove every occurrence",
+        "cannot remove text from 'a': 'b' occurs 2 times (line 2)",
+        "pass more of the surrounding text, or --all to remove every occurrence",
     )
     message, _ = refused(Remove("a", "b"), "b\n" * 50)
     numbers = ", ".join(str(number) for number in range(1, 21))
-    assert message == f"cannot remove in 'a': 'b' occurs 50 times (lines {numbers}, …)"
+    assert message == f"cannot remove text from 'a': 'b' occurs 50 times (lines {numbers}, …)"
     message, _ = refused(Remove("a", "b"), "b\n" * 20)
     assert message.endswith("(lines " + numbers + ")")
 
@@ -208,15 +208,15 @@ def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
 @pytest.mark.parametrize("edit", [Replace("a", "", "x"), Replace("a", "", "x", every=True)])
 def test_empty_old_is_refused(edit: Replace) -> None:
     assert refused(edit, "body\n") == (
-        "cannot replace in 'a': the text to replace is empty",
-        "to add text, append or insert it; to write the whole block, set it",
+        "cannot replace text in 'a': the text to replace is empty",
+        "append or insert to add text, or set the whole block",
     )
 
 
 def test_empty_text_cannot_be_removed() -> None:
     assert refused(Remove("a", ""), "") == (
-        "cannot remove in 'a': the text to remove is empty",
-        "to add text, append or insert it; to write the whole block, set it",
+        "cannot remove text from 'a': the text to remove is empty",
+        "append or insert to add text, or set the whole block",
     )
 
 
@@ -227,7 +227,7 @@ def test_empty_text_cannot_be_removed() -> None:
 def test_insert_stays_within_the_body(body: str, line: int, size: str) -> None:
     assert refused(Insert("a", line, "x"), body) == (
         f"cannot insert into 'a' after line {line}: the block has {size}",
-        "use 0 for before the first line, -1 for the end",
+        "use 0 for the beginning of the block, -1 for the end",
     )
 
 
@@ -244,17 +244,17 @@ def test_insert_stays_within_the_body(body: str, line: int, size: str) -> None:
     ],
 )
 def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
-    for edit in (
-        Append("a", text),
-        Replace("a", text, "x"),
-        Replace("a", "x", text),
-        Remove("a", text),
-        Insert("a", 0, text),
-        Rethink("a", text),
+    for edit, verb in (
+        (Append("a", text), "append to"),
+        (Replace("a", text, "x"), "replace text in"),
+        (Replace("a", "x", text), "replace text in"),
+        (Remove("a", text), "remove text from"),
+        (Insert("a", 0, text), "insert into"),
+        (Rethink("a", text), "rewrite"),
     ):
         assert refused(edit, "x\n") == (
-            f"cannot {body_edits.operation(edit)} in 'a': the text contains line numbers ({prefix!r})",
-            "pass the text alone, without the line-number prefixes of a listing",
+            f"cannot {verb} 'a': the text contains line numbers ({prefix!r})",
+            "pass the text without the line numbers",
         )
 
 
@@ -291,7 +291,7 @@ def test_over_the_limit_only_shortening_is_allowed(
     assert found == Rejected(
         f"cannot write 'persona': {refusal}",
         f"shorten the text by {after - limit:,} characters (memfs edit persona --set -), move details to the "
-        "archive (memfs archive add), or start another block (memfs create)",
+        "archive (memfs archive add), or create another block (memfs create)",
     )
 
 

@@ -60,7 +60,7 @@ def test_a_very_long_front_matter_is_read_by_line() -> None:
     own = "".join(f"key{number}: value\n" for number in range(1000))
     found = block("a", f"---\nlimit: 70\n{own}pinned: false\n---\nx\n")
     assert (found.limit, found.pinned, found.value) == (70, False, "x")
-    assert found.problem == "13,914 characters are too many: at most 10,000 are read"
+    assert found.problem == "13,914 characters, the limit is 10,000"
 
 
 def test_a_number_without_end_is_no_limit() -> None:
@@ -134,10 +134,10 @@ def test_the_fence_is_all_that_is_added(text: str) -> None:
 
 def test_the_block_says_so_and_stays_protected() -> None:
     found = block("a", "---\nlimit: 7\nread_only: true\nbody\n")
-    assert found.problem == "line 4: the closing line --- of the front matter is missing"
+    assert found.problem == "line 4: the closing '---' line of the front matter is missing"
     assert (found.value, found.limit, found.read_only) == (found.raw.rstrip(), 5000, True)
     found = block("a", "limit: 7\nversion: 2\n---\nbody\n")
-    assert found.problem == "line 1: the opening line --- of the front matter is missing"
+    assert found.problem == "line 1: the opening '---' line of the front matter is missing"
     assert not found.read_only
 
 

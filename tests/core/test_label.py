@@ -8,7 +8,7 @@ from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError
 from tests.examples import examples
 
-ALPHABET = "only a-z, 0-9, '_' and '-' are allowed, '/' between levels"
+ALPHABET = "only a-z, 0-9, '_' and '-' are allowed, with '/' between levels"
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ def test_labels(label: str) -> None:
     ("label", "wrong"),
     [
         ("", "a label cannot be empty"),
-        ("x" * 65, "65 characters, at most 64 are allowed"),
-        ("a/b/c/d", "4 levels, at most 3 are allowed"),
+        ("x" * 65, "65 characters, the limit is 64"),
+        ("a/b/c/d", "4 levels, the limit is 3"),
         *[
             (bad, ALPHABET)
             for bad in (
@@ -66,7 +66,7 @@ def test_errors_say_what_is_allowed() -> None:
     with pytest.raises(MemfsError) as caught:
         labels.parse("user:../etc/passwd")
     assert caught.value.message == f"'../etc/passwd' is not a valid label: {ALPHABET}"
-    assert caught.value.hint == "use a name such as human, api or services/api"
+    assert caught.value.hint == "use a name such as 'human', 'api' or 'services/api'"
     assert caught.value.code == USAGE
     with pytest.raises(MemfsError, match="a label cannot be empty"):
         labels.parse("user:")

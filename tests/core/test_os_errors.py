@@ -55,16 +55,20 @@ def test_errors_of_sqlite(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "message", "hint"),
     [
-        (errno.ENOSPC, "the disk is full: /a b/c cannot be written", "free space on the disk, "),
-        (errno.EDQUOT, "your disk quota is used up: /a b/c cannot be written", "delete files"),
-        (errno.EROFS, "the disk is read-only: /a b/c cannot be written", "mount the disk"),
+        (errno.ENOSPC, "the disk is full: cannot write /a b/c", "free space on the disk, "),
+        (errno.EDQUOT, "your disk quota is exceeded: cannot write /a b/c", "delete files"),
+        (errno.EROFS, "the disk is read-only: cannot write /a b/c", "mount the disk"),
         (
             errno.EACCES,
             "you have no permission to use /a b/c",
-            "check its owner and permissions: ls -la '/a b';",
+            "check the owner and permissions: ls -la '/a b';",
         ),
         (errno.ENOLCK, "the file system cannot lock /a b/c", "mount the network folder"),
-        (errno.ENOTDIR, "one of the folders of /a b/c is a file", "find the file: ls -la '/a b'"),
+        (
+            errno.ENOTDIR,
+            "one of the folders in the path /a b/c is a file",
+            "find the file: ls -la '/a b'",
+        ),
     ],
 )
 def test_what_is_told(number: int, message: str, hint: str) -> None:
@@ -83,5 +87,5 @@ def test_every_error_names_the_path_and_what_to_do(number: int) -> None:
 
 def test_an_error_without_a_path() -> None:
     told = os_errors.describe_refusal(OSError(errno.ENOSPC, "No space left on device"))
-    assert told.message == "the disk is full: a file cannot be written"
+    assert told.message == "the disk is full: cannot write a file"
     assert os_errors.describe_refusal(OSError("odd")).message == "odd"

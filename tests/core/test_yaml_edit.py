@@ -240,11 +240,11 @@ def test_reading_never_fails_and_never_warns(text: str) -> None:
         ("a: 2026-11-20T04:30:00+02:00\n", {"a": "2026-11-20T04:30:00+02:00"}),
         ("a: 2026-11-20\nb: 2024-13-99\n", {"a": "2026-11-20", "b": "2024-13-99"}),
         ("a: [2026-01-01 10:00:00]\n", {"a": ["2026-01-01 10:00:00"]}),
-        ("- a\n", "front matter is a list, not keys with values"),
-        ("text\n", "front matter is a str, not keys with values"),
+        ("- a\n", "expected keys with values"),
+        ("text\n", "expected keys with values"),
         ("# nothing\n", {}),
         ("2: a\ntrue: b\nc: {2026-01-01: d}\n", {"2": "a", "True": "b", "c": {"2026-01-01": "d"}}),
-        (f"a0: &a0 [{'x, ' * 8}]\n{ALIASES}", "front matter has too many values"),
+        (f"a0: &a0 [{'x, ' * 8}]\n{ALIASES}", "too many values"),
     ],
 )
 def test_what_is_read(text: str, found: object) -> None:

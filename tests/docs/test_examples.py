@@ -52,8 +52,8 @@ def test_the_examples(repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -
     assert printed[0].endswith(HIT)
     assert f"claude {rule} 2" in printed
     assert printed[-2:] == [
-        "cannot replace in 'human': 'Alice' is not in the block",
-        "the text must match exactly; read the block with memfs show",
+        "cannot replace text in 'human': 'Alice' is not in the block",
+        "match the text exactly; read the block with memfs show",
     ]
     assert (repo / "memory.zip").exists()
 

@@ -150,5 +150,5 @@ def test_a_repository_of_somebody_else_is_none(tmp_path: Path, home: Path) -> No
     said = run(world, ["log", "rules"])
     assert "Tester" not in said
     run(world, TRUST)
-    assert "git does not list" in run(world, ["edit", "rules", "--append", "mine"])
+    assert "git cannot list" in run(world, ["edit", "rules", "--append", "mine"])
     assert "mine" not in (world.top / STORE / "blocks/rules.md").read_text()

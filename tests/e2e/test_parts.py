@@ -49,7 +49,7 @@ def test_the_main_job_is_done_without_a_part(gone: tuple[str, ...], tmp_path: Pa
     done = run("-m", "memfs", *COMMANDS[gone[0]])
     assert done.returncode == 1
     assert done.stderr.startswith(
-        f"error: memfs is installed without its part {gone[0]}\nhint: install all"
+        f"error: memfs is installed without the part '{gone[0]}'\nhint: install all"
     )
 
 

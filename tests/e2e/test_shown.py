@@ -195,7 +195,7 @@ def test_a_pipeline_passes_the_digest_of_what_was_looked_at(clone: Path, tmp_pat
     for variable in ("CLAUDE_CODE_SESSION_ID", "GEMINI_CLI", "CODEX_SESSION_ID"):
         code, said = run(clone, "trust", "--accept", digest.strip(), **{variable: "1"})
         assert code == 1
-        assert "an assistant cannot" in said
+        assert "only a person can" in said
     assert run(clone, "trust", "--accept", digest.strip().upper())[0] == 0
     assert "zebra" in hook(clone, session="s2")
 

@@ -162,7 +162,7 @@ def test_a_walk_says_what_it_leaves_out(tmp_path: Path) -> None:
         "a/x.md"
     ]
     assert sorted(told) == [
-        ("a/b/c", "a folder nested too deep"),
+        ("a/b/c", "a folder nested too deeply"),
         ("a/fifo", "a FIFO"),
         ("a/link.md", "a link"),
         ("sub", "a separate git repository"),
@@ -175,5 +175,5 @@ def test_a_link_that_stays_in_the_project_is_its_file(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/")
     assert outside.real_path(f"{tmp_path}/link/x", str(tmp_path)) == f"{tmp_path}/in/x"
     for path in ("out/x", "../x"):
-        with pytest.raises(StoreError, match="leads out of the project"):
+        with pytest.raises(StoreError, match="outside of the project"):
             outside.real_path(f"{tmp_path}/{path}", str(tmp_path))

@@ -36,7 +36,7 @@ _AGAIN = 100  # cases after which all of the project is made as it was
 _ROUNDS = 15  # of a case that is kept: most targets take another way each time
 _MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own is made in it
 _FRAME = re.compile(r'File ".*/memfs/([^"]+)", line \d+, in (\S+)')
-_RAISED = re.compile(r"^error: a bug in memfs: (\w+)", re.MULTILINE)
+_RAISED = re.compile(r"^error: a bug in memfs \((\w+)", re.MULTILINE)
 
 
 class Case(NamedTuple):

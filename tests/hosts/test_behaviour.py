@@ -329,7 +329,7 @@ def test_a_session_that_moves_is_of_the_project_it_began_in(
 LINES = (
     "memfs: 3 blocks",
     "memfs: recalled 1 passage (see memfs last)",
-    "memfs: saved to human: Likes teal; undo: memfs undo human",
+    "memfs: saved to 'human': Likes teal (undo with memfs undo human)",
 )
 # What a headless run prints of them; Codex has them as warnings in its own protocol, opencode as
 # toasts, Copilot and Grok show none.

@@ -33,13 +33,13 @@ def test_ours_are_trusted_and_no_others(codex: Path, tmp_path: Path) -> None:
 )
 def test_a_codex_that_does_not_answer_is_named(codex: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "bin/codex").write_text(text)
-    with pytest.raises(StoreError, match="Codex does not answer initialize"):
+    with pytest.raises(StoreError, match="Codex does not answer 'initialize'"):
         codex_trust.hooks(str(tmp_path), COMMANDS)
 
 
 def test_doctor_names_hooks_that_are_skipped(codex: Path, place: Place, home: Path) -> None:
     install.run(place, "codex", "user", str(home))
     found = [each.text for each in doctor.run(place, str(home)) if each.level == "error"]
-    assert found == ["Codex does not run 2 of the memfs hooks: they are not trusted yet"]
+    assert found == ["Codex does not run 2 of the memfs hooks: you have not trusted them"]
     assert install.trust(place, "codex") == 2
     assert not [each for each in doctor.run(place, str(home)) if each.level == "error"]

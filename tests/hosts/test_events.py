@@ -135,7 +135,7 @@ def test_a_payload_tells_whose_it_is(given_: dict[str, object], host: str) -> No
 
 
 def test_an_unknown_host_is_a_usage_error() -> None:
-    with pytest.raises(MemfsError, match="unknown host 'emacs'") as raised:
+    with pytest.raises(MemfsError, match="unknown assistant 'emacs'") as raised:
         hosts.get("emacs")
     assert raised.value.code == USAGE
     assert [hosts.get(name).NAME for name in hosts.NAMES] == list(hosts.NAMES)

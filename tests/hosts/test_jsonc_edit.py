@@ -104,17 +104,17 @@ def test_only_what_has_to_change_does(text: str, wanted: object, after: str) -> 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": 1, "a": 2}', "the key 'a' occurs twice in line 1"),
-        ('{\n"a": NaN}', "the number NaN is out of range in line 2"),
+        ('{"a": 1, "a": 2}', "the key 'a' occurs twice on line 1"),
+        ('{\n"a": NaN}', "the number NaN is out of range on line 2"),
         ('{"a": -1e999}', "out of range"),
-        ('{"a" 1}', "a colon was expected"),
-        ("{a: 1}", "a name in quotes was expected"),
-        ("[1 2]", r"a comma or \] was expected"),
+        ('{"a" 1}', "expected a colon"),
+        ("{a: 1}", "expected a name in double quotes"),
+        ("[1 2]", r"expected a comma or \]"),
         ("{} {}", "unexpected text after the last bracket"),
-        ('{"a": /* open', "a value was expected"),
-        ('{"a": nope}', "in line 1"),
+        ('{"a": /* open', "expected a value"),
+        ('{"a": nope}', "on line 1"),
         ("[" * 100_000, "more than 100 nested levels"),
-        ('"' + "\\" * 3, "a value was expected"),
+        ('"' + "\\" * 3, "expected a value"),
     ],
 )
 def test_what_is_no_json_is_named_with_its_line(text: str, why: str) -> None:

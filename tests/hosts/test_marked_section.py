@@ -92,9 +92,9 @@ def test_what_is_wrong_with_a_section_is_said_with_its_lines() -> None:
     wrong = {
         f"a\n{BEGIN}\nx\n": f"line 2 has {BEGIN}, but {END} is missing",
         f"{END}\n": f"line 1 has {END}, but {BEGIN} is missing",
-        whole + whole: f"{BEGIN} occurs 2 times: lines 1, 4",
-        f"{whole}{END}\n": f"{END} occurs 2 times: lines 3, 4",
-        f"{END}\n{BEGIN}\n": f"{END} in line 1 is before {BEGIN}",
+        whole + whole: f"{BEGIN} occurs 2 times (lines 1, 4)",
+        f"{whole}{END}\n": f"{END} occurs 2 times (lines 3, 4)",
+        f"{END}\n{BEGIN}\n": f"{END} on line 1 is before {BEGIN}",
     }
     assert {text: marked_section.problem(text, BEGIN, END) for text in wrong} == wrong
     assert marked_section.problem("", BEGIN, END) == marked_section.problem(whole, BEGIN, END) == ""

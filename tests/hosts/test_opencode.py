@@ -153,7 +153,7 @@ def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_pa
         ingest_transcripts.ingest_transcripts(place.home, [str(tmp_path / f"{name}.db")], tally)
     (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     ingest_transcripts.ingest_transcripts(place.home, [str(tmp_path / "broken.db")], tally)
-    assert [reason.partition(":")[0] for _, reason in tally.skipped or []] == [
+    assert [reason.partition(" (")[0] for _, reason in tally.skipped or []] == [
         "not a transcript of a known assistant",
         "the database cannot be read",
         "the database cannot be read",

@@ -79,7 +79,7 @@ def test_a_read_only_block_is_not_written_and_what_is_wrong_is_told(project: Pro
         run(project, model)
     assert "is read-only" in results(model.requests[2])[-1]
     assert "Port 8080." in block.read_text()
-    assert "the limit is 10: shorten it" in results(model.requests[4])[-1]
+    assert "the limit is 10: shorten the block" in results(model.requests[4])[-1]
     entry = project.history("persona")[0]
     (session,) = OpencodeCli(project.home, project.repo, "").sessions()
     assert (entry["actor"], entry["host"], entry["session"]) == ("agent", "opencode", session)

@@ -162,7 +162,7 @@ def test_where_the_plugin_is_enabled_settings_are_not_wired(
     install.run(place, host, "project", str(home))
     path.write_text(text)
     warned = [f.text for f in doctor.run(place, str(home)) if f.level == "warning"]
-    assert any("is wired by the plugin and by its settings" in each for each in warned)
+    assert any("is wired through the plugin and its settings" in each for each in warned)
 
 
 def test_the_host_itself_takes_the_plugin_from_this_installation(

@@ -80,7 +80,7 @@ def test_any_jsonc(place: Place, found: tuple[dict[str, object], str], host: str
     value, text = found
     file = File(place, "settings.json", text, SHIPPED[host])
     if value.get("version") == 2 and host in ("copilot", "cursor"):
-        with pytest.raises(StoreError, match="the settings' version is 2, not 1"):
+        with pytest.raises(StoreError, match="in the settings, version is 2, not 1"):
             file.run()
         return
     after = file.run()

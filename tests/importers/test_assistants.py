@@ -81,7 +81,7 @@ def test_what_a_person_accepts_is_taken_once_and_taken_back_as_a_whole(
         data.decode() for name, data in read_stores(place).items() if name.startswith("project/")
     )
     again = memfs("import", "--from", "assistants", "--yes")
-    assert (again.code, "imported already" in again.err) == (0, True)
+    assert (again.code, "already imported" in again.err) == (0, True)
     put(kept, "feedback_tests.md", "---\ntype: feedback\n---\nNo mocks at all.\n")
     changed = memfs("import", "--from", "assistants", "--dry-run")
     assert "-No mocks of our own modules.\n+No mocks at all." in changed.out
@@ -89,7 +89,7 @@ def test_what_a_person_accepts_is_taken_once_and_taken_back_as_a_whole(
         assert memfs("import", "--undo", line.split()[0]).code == 0
     assert read_memory(place) == before
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert "only the user can import" in memfs("import", "--from", "assistants", "--yes").err
+    assert "only a person can import" in memfs("import", "--from", "assistants", "--yes").err
 
 
 def test_a_person_is_asked_about_each(place: Place, repo: Path, kept: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_repository_names_no_folder_and_remembers_nothing_for_its_user(
     assert "diary.md: it is a link to " in shown.err
     subprocess.run(["git", "-C", str(repo), "add", "-f", ".claude"], check=True)
     shown = memfs("import", "--from", "assistants", "--dry-run")
-    assert "it is committed with the project" in shown.err
+    assert "the file is committed with the project" in shown.err
     assert not {mine, "new: claude-memory/diary"} & {*shown.err.split(" (")}
     assert "diary" not in shown.out
 

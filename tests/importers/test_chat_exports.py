@@ -67,7 +67,7 @@ def test_what_is_before_the_damage_is_taken_and_the_other_files_too(
     done = import_path(place, path)
     (detail,) = list_details(done, "refused")
     assert "conversations-000.json" in detail
-    assert "damaged after 1 elements" in detail
+    assert "damaged after element 1" in detail
     assert read_session(place, "c-1")
     assert read_session(place, "c-2")
 

@@ -168,7 +168,7 @@ def test_blocks_and_journal_of_opencode(place: Place, home: Path) -> None:
     import_path(place, config / "memory")
     assert blocks.get(place, "user:project").limit == 4000
     done = import_path(place, Path(".opencode/memory"))
-    assert dict(done.omitted) == {("file", "without a text"): 1}
+    assert dict(done.omitted) == {("file", "without text"): 1}
     block = blocks.get(place, "project:our_rules")
     assert (block.value, block.limit, block.read_only, block.description) == (
         "Wait.",

@@ -96,6 +96,6 @@ def test_a_damaged_task_gives_what_is_before_and_no_other_suffers(
     write_messages(tmp_path, make_text("user", "Whole"), task="2")
     os.mkfifo(tmp_path / f"tasks/{TASK}/ui_messages.json")
     done = import_path(place, tmp_path)
-    assert "damaged after 1 elements" in list_details(done, "refused")[0]
+    assert "damaged after element 1" in list_details(done, "refused")[0]
     assert [text for _, _, text in list_said(place)] == ["One"]
     assert [text for _, _, text in list_said(place, name="2")] == ["Whole"]

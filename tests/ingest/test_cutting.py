@@ -98,10 +98,10 @@ def test_a_pdf_is_cut_by_pages(tmp_path: Path) -> None:
         ("a.md", f"key = {KEY}".encode(), cutting.SECRET),
         ("a.html", f"<p>key = {KEY}".encode(), cutting.SECRET),
         (f"{KEY}.md", b"words", cutting.SECRET),
-        ("a.ipynb", b"{}", "malformed: KeyError"),
-        ("a.ipynb", b"[" * 100_000, "malformed: RecursionError"),
-        ("a.pdf", b"%PDF-1.4 no", "malformed: Pdf"),
-        ("a.js", b"var x = 1;" * 1000, "generated code, with lines of over 5,000 characters"),
+        ("a.ipynb", b"{}", "malformed (KeyError"),
+        ("a.ipynb", b"[" * 100_000, "malformed (RecursionError"),
+        ("a.pdf", b"%PDF-1.4 no", "malformed (Pdf"),
+        ("a.js", b"var x = 1;" * 1000, "generated code (a line has more than 5,000 characters)"),
     ],
 )  # fmt: skip
 def test_files_are_left_out_with_a_reason(

@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_read_is_named(docs: Path) -> None:
     (docs / "shut").chmod(0)
     found = walk(make(docs))
     (docs / "shut").chmod(0o700)
-    assert found.unreadable == {f"{docs}/shut": "cannot be read: Permission denied"}
+    assert found.unreadable == {f"{docs}/shut": "cannot be read (Permission denied)"}
     assert len(found.files) == 1
     assert walk(make(docs)).stamp != found.stamp
 

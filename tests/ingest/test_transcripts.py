@@ -19,7 +19,7 @@ from memfs.store.store_paths import Store
 from tests.examples import examples
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, user
 
-SKIPPED = "all its messages were read already, from another transcript of the session"
+SKIPPED = "all messages were already read from another transcript of the session"
 
 
 @pytest.fixture
@@ -178,7 +178,9 @@ def test_a_file_without_messages_does_not_empty_what_is_kept(store: Store, path:
     take(store, path)
     path.write_bytes(user("", "x") + user("our words", "y", isMeta=True))
     tally = take(store, path)
-    assert tally.skipped == [(str(path), "no longer has messages; the earlier messages stay")]
+    assert tally.skipped == [
+        (str(path), "the transcript no longer has messages; the earlier ones stay")
+    ]
     assert kept(store) == turns(2)
 
 

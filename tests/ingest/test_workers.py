@@ -101,7 +101,7 @@ def test_a_file_that_is_rewritten_between_two_parts_is_left_for_the_next_run(
 
     ingest_transcripts.ingest_transcripts(store, [str(path)], tally, tick)
     assert tally.skipped == [
-        (str(path), "changed while memfs read it; the next run reads it again")
+        (str(path), "the file changed during the read; the next run reads it again")
     ]
     ingest_transcripts.ingest_transcripts(store, [str(path)], Tally())
     [log] = recall.sources(store)

@@ -365,7 +365,7 @@ def test_a_person_decides(place: Place, memfs: Run) -> None:
     assert memfs("facts", "reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
     assert (
         memfs("facts").err
-        == "no facts found; memfs facts extract looks for facts in new sessions\n"
+        == "no facts found; to find facts in new sessions, run memfs facts extract\n"
     )
     assert "rule 0.85 rejected" in memfs("facts", "list", "--status", "rejected").out
     assert memfs("facts", "accept", fact.id[:8]).code == 0

@@ -87,12 +87,15 @@ def test_a_prompt_is_no_context_for_itself(words: int, session: str) -> None:
 @pytest.mark.parametrize(
     ("said", "wrong"),
     [
-        ("memory_blocks: {v: {type: vector, config: {chunk_sise: 5}}}", "did you mean chunk_size"),
-        ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "give a number"),
+        (
+            "memory_blocks: {v: {type: vector, config: {chunk_sise: 5}}}",
+            "did you mean 'chunk_size'",
+        ),
+        ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "give a number >= 0"),
         ("memory_blocks: {v: {type: vector, config: {retention: soon}}}", "is not a duration"),
         ("memory_blocks: {v: {type: vector, capacity: 5}}", "capacity is not a mapping"),
-        ("memory_blocks: {v: {type: nothing}}", "there is no memory kind 'nothing'"),
-        ("memory_blocks: {v: 5}", "does not name a memory kind"),
+        ("memory_blocks: {v: {type: nothing}}", "unknown kind of memory: 'nothing'"),
+        ("memory_blocks: {v: 5}", "has no `type`"),
     ],
 )
 def test_what_is_wrong_with_a_kind_is_named_and_the_others_go_on(
@@ -193,19 +196,19 @@ def test_a_plugin_that_cannot_learn_is_told_of_no_facts(place: Place) -> None:
 def test_what_cannot_be_asked_for(place: Place) -> None:
     memory = orchestrator.for_session(OpenStore(place))
     for requirements, wrong in (
-        ({"vektor": {}}, "there is no memory kind 'vektor'"),
+        ({"vektor": {}}, "unknown kind of memory: 'vektor'"),
         ({"vector": {"limt": 5}}, "cannot have 'limt'"),
-        ({"vector": {"limit": "many"}}, "the requirement of 'vector' is wrong"),
-        ({"vector": 5}, "is not a mapping"),
-        ({"facts": {"recency": "once"}}, "recency is 'once'"),
-        ({"priority": []}, "are not priorities"),
-        ({"priority": [1, -1]}, "are not priorities"),
+        ({"vector": {"limit": "many"}}, "the requirement for 'vector' is not valid"),
+        ({"vector": 5}, "must be a mapping"),
+        ({"facts": {"recency": "once"}}, "recency cannot be 'once'"),
+        ({"priority": []}, r"priority cannot be \[\]"),
+        ({"priority": [1, -1]}, r"priority cannot be \[1, -1\]"),
     ):
         with pytest.raises(MemfsError, match=wrong):
             memory.context("x", requirements)
     with pytest.raises(MemfsError, match="10 tokens are too few"):
         memory.context("x", limit=10)
-    with pytest.raises(MemfsError, match="there is no memory kind 'fcats'"):
+    with pytest.raises(MemfsError, match="unknown kind of memory: 'fcats'"):
         memory.store("x", fcats=True)
 
 

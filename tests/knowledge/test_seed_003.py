@@ -42,7 +42,7 @@ def test_seed_003_usage_example(place: Place) -> None:
     assert [f.text for f in found.found["user-preferences"]] == ["Answers are short."]
     [flow] = found.found["conversation-flow"]
     assert flow.metadata["session"] == "before"
-    assert "what worked (the user thanked): Fixed: the test uses a fake clock" in flow.text
+    assert "what worked (the user said thanks): Fixed: the test uses a fake clock" in flow.text
     assert found.steps
     for part in ("Answers are short.", "Never deploy while", "fake clock"):
         assert part in found.text

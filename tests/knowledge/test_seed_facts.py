@@ -130,10 +130,7 @@ def test_extraction_obeys_threshold_and_categories(place: Place, memfs: Run) -> 
     )
     record(place, "Never deploy on Fridays.", "timeout is 5", "We decided to use Postgres.")
     shown = memfs("facts", "extract")
-    assert (
-        "! memory_blocks.facts.config.categories has 'colours', which is not a category"
-        in shown.err
-    )
+    assert "! memory_blocks.facts.config.categories: unknown category 'colours' (use " in shown.err
     assert [fact.statement for fact in fact_store.list_facts(place)] == ["Never deploy on Fridays"]
 
 
@@ -238,5 +235,5 @@ def test_what_is_given_with_a_message_is_written_only_then() -> None:
 
 
 def test_an_unknown_sentiment_is_refused(place: Place) -> None:
-    with pytest.raises(UsageError, match="expected positive, neutral, negative"):
+    with pytest.raises(UsageError, match="expected one of positive, neutral, negative"):
         Graph(place).store([{"content": "hello", "sentiment": "blue"}])

@@ -293,7 +293,7 @@ def test_prompts_hold_what_they_are_about(place: Place, repo: Path) -> None:
         rethink = (await session.get_prompt("memory-rethink", {"label": "persona"})).messages[0]
         assert isinstance(rethink.content, types.TextContent)
         assert '"persona" holds 172 of 5,000 characters' in rethink.content.text
-        with pytest.raises(MCPError, match="memory-rethink needs the argument label"):
+        with pytest.raises(MCPError, match="'memory-rethink' needs the argument 'label'"):
             await session.get_prompt("memory-rethink")
         for name, given in (("zzz", {}), ("memory-rethink", {"label": "zzz"})):
             with pytest.raises(MCPError, match="there is no"):

@@ -195,7 +195,7 @@ def test_a_folder_that_is_not_there_is_not_served(repo: Path) -> None:
     words = [sys.executable, "-c", START, "mcp", "--folder", f"{repo}/gone"]
     done = subprocess.run(words, cwd=repo, input="", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"there is no folder {repo}/gone: no memory is served" in done.stderr
+    assert f"there is no folder {repo}/gone, so no memory is served" in done.stderr
 
 
 @pytest.mark.usefixtures("place")

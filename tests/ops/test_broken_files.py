@@ -73,7 +73,7 @@ def check_fix(place: Place, home: str, laid: dict[str, tuple[Path, str, bytes]])
             continue
         changed += 1
         [note] = [found for found in fixed if found.text.startswith(f"project:{label}: ")]
-        assert Path(note.hint.removeprefix("the old file is saved in ")).read_bytes() == data, how
+        assert Path(note.hint.removeprefix("the old file was saved as ")).read_bytes() == data, how
         if blocks.get(place, label).read_only:
             continue
         undo.undo_edit(place, label, Origin())

@@ -57,7 +57,7 @@ def test_a_context_says_where_nothing_is_clearly_relevant(place: Place, memfs: R
     task = ("recall", "write an essay about doors and the wind")
     shown = memfs(*task)
     assert (shown.code, shown.out) == (0, "")
-    assert shown.err == "no hit is clearly relevant; --nearest shows the 1 piece\n"
+    assert shown.err == "no hit is clearly relevant; to show the 1 piece, add --nearest\n"
     assert "listens on port 7741" in memfs(*task, "--nearest").out
     assert json.loads(memfs(*task, "--json").out)["sure"] is False
     assert json.loads(memfs("recall", "zephyr gateway", "--json").out)["sure"] is True
@@ -67,4 +67,4 @@ def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
     assert memfs("recall", "x", "--budget", "10").code == 2
     assert memfs("recall", "  ").code == 2
     assert memfs("status", "--window", "--compression", "smart").code == 2
-    assert memfs("recall", "anything at all").err == "the memory has nothing about this task\n"
+    assert memfs("recall", "anything at all").err == "the memory contains nothing about this task\n"

@@ -66,11 +66,11 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
         (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping", FIXES),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
         (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next", FIXES),
-        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix it in"),
-        (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
-        (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
-        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line ---"),
-        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it is read", "move its"),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "fix the"),
+        (f"{HEAD}x\n", 4, "the closing '---' line of the front matter is missing", FIXES),
+        (f"{HEAD[4:]}---\nx\n", 1, "the opening '---' line of the front matter is missing", FIXES),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here but does not end", "add a line '---'"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "the second front matter is read", "move its"),
         (f"{HEAD}---\na\n{CONFLICT}", 6, "merge conflict markers", FIXES),
         (
             f"{HEAD}---\na\n{CONFLICT.replace('=======', '')}",
@@ -78,10 +78,10 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
             "merge conflict",
             "resolve the conflict in",
         ),
-        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
-        (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
-        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters are too many", "fix it"),
-        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix it"),
+        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes in the text", "remove the NUL bytes"),
+        (f"{HEAD}---\na\nb\udce9\n", 6, "1 byte not in UTF-8", "save the file as UTF-8"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, the limit", "fix the"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50", "fix the file"),
     ],
 )
 def test_each_fault_is_named_where_it_is(
@@ -161,7 +161,7 @@ def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) ->
     shutil.rmtree(folder)
     folder.write_text("x\n")
     assert [each.text for each in wrong(place, home)] == [
-        f"{folder}: cannot be read: Not a directory"
+        f"{folder} cannot be read: Not a directory"
     ]
     assert mended(place, home) == []
 
@@ -181,7 +181,7 @@ def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
     assert [each.text for each in wrong(place, home)] == [
         f"{second} and {first} have the same label"
     ]
-    assert mended(place, home) == [f"{second} is now project:notes-3"]
+    assert mended(place, home) == [f"{second} is now the block 'project:notes-3'"]
     found = [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")]
     assert found == ["lower\nmine", "taken", "upper"]
     assert wrong(place, home) == []
@@ -213,7 +213,7 @@ def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: P
     alive.write_text("still being written")
     (repo / ".claude/.other.tmp").write_text("somebody else's")
     found = {each.text for each in wrong(place, home)}
-    assert found == {f"{path} is a temporary file of an interrupted run" for path in left}
+    assert found == {f"{path} is a temporary file left by an interrupted run" for path in left}
     assert len(mended(place, home)) == len(left)
     assert not any(path.exists() for path in left)
     assert alive.exists()
@@ -230,7 +230,7 @@ def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
     left.write_text("half")
     left.chmod(0o600)
     assert [each.text for each in wrong(linked, home)] == [
-        f"{left} is a temporary file of an interrupted run"
+        f"{left} is a temporary file left by an interrupted run"
     ]
     assert len(mended(linked, home)) == 1
 
@@ -263,7 +263,7 @@ def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> 
     journal.write_bytes(b"\n".join([b"{}", lines[0], b"\xff\0", *lines[1:]]) + b"half")
     found = [each.text for each in wrong(place, home)]
     assert found == [
-        f"{journal}: lines 1, 3 cannot be read",
+        f"{journal}: lines 1, 3 cannot be read; the versions there cannot be restored",
         f"{journal}: the last entry is incomplete",
     ]
 
@@ -298,12 +298,12 @@ def test_a_git_that_refuses_the_folder_is_named_once_with_what_to_do(
         pytest.skip("only root can give a folder away")
     subprocess.run(["chown", "-R", "12345", str(repo / ".git")], check=True)
     [found] = wrong(place, home)
-    assert found.text == f"git refuses {repo}, because it belongs to another user"
-    assert found.hint == f"if you trust it, run: git config --global --add safe.directory {repo}"
+    assert found.text == f"git refuses to use {repo}, because the folder belongs to another user"
+    assert found.hint.startswith("if you trust the folder, run git config --global --add safe.")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin")  # no memfs that a committed file could name
-    with pytest.raises(StoreError, match=f"settings.json: git refuses {repo}"):
+    with pytest.raises(StoreError, match=f"settings.json: git refuses to use {repo}"):
         install.run(place, "claude", "project", str(home))
 
 
@@ -369,14 +369,15 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
     refused = rejected(place, Append("big", "more"))
     assert (
-        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
+        refused.message == f"{path} is too large to edit: 4,294,967,296 bytes, the limit is 262,144"
     )
-    assert refused.hint.startswith("shorten it in an editor")
+    assert refused.hint.startswith("shorten the file in an editor")
     assert len(show.show_all(place)) == 4
     assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
     assert [entry.label for entry in history.log(place)][:1] == ["persona"]
     [found] = wrong(place, home)
-    assert found.text == f"{path}: 4,294,967,296 bytes, the limit is 262,144"
+    size = "4,294,967,296 bytes, the limit is 262,144; memfs shows only the beginning"
+    assert found.text == f"{path}: {size}"
     assert mended(place, home) == []
     assert path.stat().st_size == 4 << 30
 
@@ -404,7 +405,7 @@ def test_what_is_no_file_is_named_and_never_opened(
     (folder / "inside.md").symlink_to(folder / "odd.md")
     found = {each.text for each in wrong(place, home)}
     assert found == {
-        f"{folder}/folder.md/in_it.md is not a block: too many folders deep",
+        f"{folder}/folder.md/in_it.md is not a block: nested too deep",
         f"{folder}/fifo.md is not a block: a FIFO",
         f"{folder}/socket.md is not a block: a socket",
         f"{folder}/gone.md is not a block: a link",
@@ -426,8 +427,8 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     shown = brief.start(Place(place.project, place.user, "s")).context
     assert "(its file cannot be read; run memfs doctor)" in shown
     found = {each.text for each in wrong(place, home)}
-    assert f"{path}: cannot be read: Permission denied" in found
-    assert f"{inner}: cannot be read: Permission denied" in found
+    assert f"{path}: the file cannot be read (Permission denied)" in found
+    assert f"{inner} cannot be read: Permission denied" in found
     assert mended(place, home) == []
     inner.chmod(0o755)
 
@@ -441,7 +442,7 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
             "error",
             ":1: the file is UTF-16, not UTF-8",
         ),
-        (b"caf\xe9\n", "error", ":1: 1 bytes that are not UTF-8"),
+        (b"caf\xe9\n", "error", ":1: 1 byte not in UTF-8"),
         (b"---\ntags: [red]\nbody without an end\n", "warning", ":1: front matter begins here"),
         (
             b"---\nimportance: high\n---\nbody\n",
@@ -489,10 +490,10 @@ def test_nested_keys_variables_and_kinds(
         "  more: {type: facts, config: {confidence: 3}}\n"
     )
     monkeypatch.setenv("MEMFS_HOOK_RECALL", "3")
-    unknown = "unknown key 'context.max_tokenz'; did you mean max_tokens?"
+    unknown = "unknown key 'context.max_tokenz'; did you mean 'max_tokens'?"
     assert [each.text for each in wrong(place, home)] == [
         f"{path}:2: {unknown}",
-        "MEMFS_HOOK_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
-        "memory_blocks.notes has no capacty (did you mean capacity?)",
-        "memory_blocks.more.config has no confidence (did you mean confidence_threshold?)",
+        "unknown variable MEMFS_HOOK_RECALL; did you mean 'MEMFS_HOOKS_RECALL'?",
+        "memory_blocks.notes cannot have 'capacty' (did you mean 'capacity'?)",
+        "memory_blocks.more.config cannot have 'confidence' (did you mean 'confidence_threshold'?)",
     ]

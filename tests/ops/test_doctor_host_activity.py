@@ -165,7 +165,7 @@ def test_failed_hooks_that_a_transcript_records_are_counted(
             lines.write(json.dumps(line, separators=(",", ":")) + "\n")
     [told] = [each.text for each in about(place, home) if each.level == "warning"]
     assert told == (
-        "Claude Code recorded 3 failed calls of memfs hooks in the last week; the latest: "
+        "Claude Code recorded 3 failed memfs hook calls in the last week; the latest in "
         "UserPromptSubmit: MCP server 'memfs' not connected"
     )
 

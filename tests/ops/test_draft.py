@@ -160,7 +160,7 @@ def test_a_project_with_commits_and_no_sessions_is_asked(
 ) -> None:
 
     _, shown = type_into([*MEMFS, "init"], "n\n", shop, os.environ)
-    assert "Write these lines into the block project_setup? [Y/n]" in shown
+    assert "Write these lines to the block 'project_setup'? [Y/n]" in shown
     assert not draft.is_written(place)
     session = Path(place.home.local, "recall/claude/s1.jsonl")
     session.parent.mkdir(parents=True)

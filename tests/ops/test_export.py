@@ -122,7 +122,7 @@ def test_an_old_file_is_written_over_only_by_force(place: Place, tmp_path: Path)
     run(place, path)
     before = path.read_bytes()
     edit.run(place, [Append("persona", "more")], Origin())
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         run(place, path)
     assert path.read_bytes() == before
     run(place, path, force=True)

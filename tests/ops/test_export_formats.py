@@ -230,7 +230,7 @@ def test_nothing_is_written_over_unasked(place: Place, block_file: WRITE, tmp_pa
     with pytest.raises(MemfsError, match="is a folder"):
         convert(place, "letta", folder)
     (tmp_path / "m.archival.json").write_text("theirs")
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         convert(place, "letta", tmp_path / "m.af")
     assert (tmp_path / "m.archival.json").read_text() == "theirs"
     assert not (tmp_path / "m.af").exists()

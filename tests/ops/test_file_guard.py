@@ -68,7 +68,7 @@ def test_what_is_wrong_is_said_with_the_way_to_mend_it(
 ) -> None:
     big = block_file("big", "---\nlimit: 10\n---\n" + "x" * 15 + "\n")
     assert after(repo, big) == (
-        "memfs: blocks/big.md: 15 characters, the limit is 10: shorten it by 5, or move details to "
+        "memfs: blocks/big.md: 15 characters, the limit is 10: shorten the block by 5, or move details to "
         "the archive"
     )
     broken = block_file("broken", "---\nlimit: [\n---\ntext\n")
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_said_with_the_way_to_mend_it(
     root = Path(place.home.root)
     (root / "blocks/notes.txt").write_text("text\n")
     told = after(repo, root / "blocks/notes.txt")
-    assert "only files that end with .md are memory blocks" in told
+    assert "only files whose names end in .md are memory blocks" in told
     (root / "blocks/My Notes.md").write_text("text\n")
     assert "is not a valid label" in after(repo, root / "blocks/My Notes.md")
 

@@ -55,7 +55,7 @@ def test_every_version_can_be_shown(place: Place) -> None:
     assert show.run(place, "human", "3").block.value == "one\ntwo"
     with pytest.raises(NotFoundError, match="'human' has no version 9") as caught:
         show.run(place, "human", "9")
-    assert caught.value.hint == "known versions: 1-3"
+    assert caught.value.hint == "choose a known version: 1-3"
 
 
 def test_versions_count_back_from_the_newest(place: Place) -> None:
@@ -134,7 +134,7 @@ def test_read_only_holds_for_undo_and_restore(place: Place, block_file: Write) -
         lambda: undo.undo_edit(place, "rules", ORIGIN),
         lambda: undo.restore_version(place, "rules", "2", ORIGIN),
     ):
-        with pytest.raises(RejectedError, match="'rules': it is read-only"):
+        with pytest.raises(RejectedError, match="'rules': the block is read-only"):
             wanted()
     assert path.read_text() == text
 

@@ -91,7 +91,7 @@ def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Pat
     change(folder)
     done = run(place, folder, home)
     assert blocks.get(place, label).value == "The port is 9000.\nMine stays."
-    assert "1 changed at their source and here: both versions stay" in done.note
+    assert "1 changed both at their source and here (both versions stay)" in done.note
     assert "My own line." in Path(own).read_text()
     assert any("now3" in text for text in texts(place))
 
@@ -101,7 +101,7 @@ def test_what_its_source_deleted_is_told_and_stays(place: Place, home: Path, fol
     before = texts(place)
     find(folder, "word3").unlink()
     done = run(place, folder, home)
-    assert f"{len(before):,} no longer at their source, but still here" in done.note
+    assert f"{len(before):,} missing at their source, but still here" in done.note
     assert texts(place) == before
 
 
@@ -158,7 +158,7 @@ def test_imports_are_listed_until_they_are_taken_back(place: Place, tmp_path: Pa
 
 def test_an_agent_takes_no_import_back(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_claude_mem(tmp_path))
-    with pytest.raises(RejectedError, match="only the user"):
+    with pytest.raises(RejectedError, match="only a person"):
         undo.run(place, done.id, Origin("agent"))
-    with pytest.raises(NotFoundError, match="no import has the id zzz"):
+    with pytest.raises(NotFoundError, match="no import has the id 'zzz'"):
         undo.run(place, "zzz", BY)

@@ -154,7 +154,7 @@ def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) 
     put(repo, "CLAUDE.md", "Use pnpm.\n")
     assert bring(place, "CLAUDE.md").note == ""
     put(repo, "CLAUDE.md", LONG)
-    note = "too long for a block now, but the earlier block stays: claude"
+    note = "now too long for a block, so the earlier block stays: claude"
     assert bring(place, "CLAUDE.md").note == note
     assert blocks.get(place, "claude").value == "Use pnpm."
 
@@ -234,9 +234,9 @@ def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
     done = bring(place)
     assert became(done) == {
         "AGENTS.md": "agents",
-        "GEMINI.md": "memfs wrote it (memfs sync)",
-        ".cursor/rules/memfs.mdc": "memfs wrote it (memfs sync)",
-        "CLAUDE.md": f"the section of memfs in it is damaged: line 2 has {MARKS[0]}, but {MARKS[1]} is missing",
+        "GEMINI.md": "written by memfs sync",
+        ".cursor/rules/memfs.mdc": "written by memfs sync",
+        "CLAUDE.md": f"the memfs section in the file is damaged (line 2 has {MARKS[0]}, but {MARKS[1]} is missing)",
     }
     bring(place, "AGENTS.md")
     assert blocks.get(place, "agents").value == "Use pnpm."
@@ -247,17 +247,14 @@ def test_files_that_are_imported_are_named_and_not_followed(place: Place, repo: 
     said = "See @docs/a.md, @~/x and a@b.md.\n`@no.md`\n```\n@no.md\n```\n@core/lib\n"
     put(repo, "AGENTS.md", said)
     done = bring(place)
-    assert became(done) == {
-        "AGENTS.md": "agents",
-        "GEMINI.md": "it contains only imports: AGENTS.md",
-    }
+    assert became(done) == {"AGENTS.md": "agents", "GEMINI.md": "contains only imports: AGENTS.md"}
     assert [each.imports for each in done.files if each.files] == [("docs/a.md", "~/x")]
 
 
 def test_the_same_text_is_taken_once(place: Place, repo: Path) -> None:
     put(repo, "CLAUDE.md", "Use pnpm.\n")
     (repo / "AGENTS.md").symlink_to("CLAUDE.md")
-    same = "it has the same text as CLAUDE.md"
+    same = "same text as CLAUDE.md"
     assert became(bring(place)) == {"CLAUDE.md": "claude", "AGENTS.md": same}
 
 
@@ -289,20 +286,20 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
     assert found == {
         "latin.md": "it contains bytes that are not UTF-8",
         "utf16.md": "it is UTF-16, not UTF-8",
-        "empty.md": "it is empty",
+        "empty.md": "empty",
         "nul.md": "it contains control characters",
         "Fine.md": "memory-bank/fine",
-        "fine.md": "memory-bank/Fine.md already has the label memory-bank/fine",
+        "fine.md": "memory-bank/Fine.md already has the label 'memory-bank/fine'",
         "token.md": "line 3 looks like a secret (github-token)",
         f"of {SECRET}.md": "its name contains a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
-        "many.md": "it would become 5,000 passages, the limit is 2,000",
+        "many.md": "the file would become 5,000 passages; the limit is 2,000",
         "private.md": "memory-bank/private",
-        "closed.md": "it cannot be read: Permission denied",
+        "closed.md": "it cannot be read (Permission denied)",
         "pipe.md": "it is not a file",
         "gone.md": "it is a broken link",
         "loop": "it is a link to a folder",
-        "out.md": f"it is a link to {tmp_path}/secret.md, outside of {repo}: "
+        "out.md": f"it is a link to {tmp_path}/secret.md, outside of {repo}; "
         "to import the target, name its path",
     }
     assert len(refusals(done)) == len(found) - 3
@@ -355,10 +352,10 @@ def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
         bring(place, "src")
     with pytest.raises(NotFoundError, match=r"no file or folder nope\.md"):
         bring(place, "nope.md")
-    with pytest.raises(StoreError, match="is a store of memfs"):
+    with pytest.raises(StoreError, match="is a memfs store"):
         bring(place, place.home.root)
     inside = f"{place.home.root}/blocks/persona.md"
-    assert list(became(bring(place, inside)).values()) == ["it is in the store already"]
+    assert list(became(bring(place, inside)).values()) == ["the file is already in the store"]
 
 
 def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file: object) -> None:
@@ -378,7 +375,7 @@ def test_instruction_files_in_deeper_folders_are_offered(
     git(repo, "add", "AGENTS.md", "CLAUDE.md", "api", "a")
     assert {each.path: each.left or each.label for each in bring(place).files} == {
         "AGENTS.md": "agents",
-        "CLAUDE.md": "it has the same text as AGENTS.md",
+        "CLAUDE.md": "same text as AGENTS.md",
         "api/AGENTS.md": "agents/api",
         "a/b/CLAUDE.md": "claude/a/b",
     }

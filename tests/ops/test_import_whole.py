@@ -80,7 +80,7 @@ def test_sessions_are_added_as_our_own_ingestion_keeps_them(place: Place, tmp_pa
 def test_an_export_of_the_user_goes_to_the_user(place: Place, there: Place, tmp_path: Path) -> None:
     edit.run(there, [Append("human", "Name: Alice")], Origin())
     path = exported(there, tmp_path, user=True)
-    with pytest.raises(StoreError, match="export of a user store"):
+    with pytest.raises(StoreError, match="from a user store"):
         run(place, path)
     run(place, path, user=True)
     assert blocks.get(place, "human").value == "Name: Alice"

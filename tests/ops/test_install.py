@@ -198,7 +198,7 @@ def test_hooks_that_are_all_switched_off_are_named(place: Place, home: Path) -> 
     path = home / ".claude/settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
     named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
-    assert f"{path}: Claude Code runs no hooks, because disableAllHooks is on" in named
+    assert f"{path}: Claude Code runs no hooks, because 'disableAllHooks' is on" in named
 
 
 NAMED = ('{"permissions": {"deny": ["Read(hooks/memfs_hook.py)"]}}', '{"a": "memfs_hook.py"}')

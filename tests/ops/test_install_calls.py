@@ -77,6 +77,6 @@ def test_hooks_that_an_earlier_version_did_not_install_are_named(
         settings["hooks"][event].insert(0, {"matcher": "x", "hooks": [THEIRS]})
         path.write_text(json.dumps(settings))
         (told,) = list_warnings()
-        assert set(told.removeprefix(f"{path}: hooks are missing: ").split("; ")) == set(lacks)
+        assert set(told.removeprefix(f"{path} has no memfs hooks for ").split("; ")) == set(lacks)
     install.run(place, host, "user", str(home))
     assert list_warnings() == []

@@ -113,7 +113,7 @@ def test_links_out_of_the_project_are_not_written_through(
         link = repo / (name.parts[0] if len(name.parts) > 1 else name)
         for target in (tmp_path / "out", tmp_path / "out/not-there"):
             link.symlink_to(target)
-            with pytest.raises(StoreError, match="leads out of the project"):
+            with pytest.raises(StoreError, match="outside of the project"):
                 run(place, host)
             link.unlink()
             assert list((tmp_path / "out").iterdir()) == []
@@ -166,7 +166,7 @@ def test_a_plugin_of_our_name_that_somebody_else_wrote_is_left_alone(
     plugin = repo / ".opencode/plugins/memfs.js"
     plugin.parent.mkdir(parents=True)
     plugin.write_text('export const X = async () => ({ "memfs": 1 })\n')
-    with pytest.raises(StoreError, match=r"memfs\.js was not made by memfs"):
+    with pytest.raises(StoreError, match=r"memfs\.js was not created by memfs"):
         run(place, "opencode")
     assert not (repo / "opencode.json").exists()
     run(place, "opencode", remove=True)

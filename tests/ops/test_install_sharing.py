@@ -125,10 +125,10 @@ def test_settings_to_commit_need_memfs_on_the_path(
     place: Place, repo: Path, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    with pytest.raises(StoreError, match="but memfs is not there") as raised:
+    with pytest.raises(StoreError, match="memfs is not on the PATH") as raised:
         run(place, host, "project")
     alone = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
-    assert raised.value.hint.endswith(f"wire only yourself: memfs install {host} {alone}")
+    assert raised.value.hint.endswith(f"for yourself: memfs install {host} {alone}")
     assert committable(repo) == []
 
 
@@ -228,7 +228,7 @@ def test_an_old_wiring_stays_where_it_is_and_names_this_machine_no_more(
 def test_a_wiring_of_the_project_moves_where_it_is_told_to(
     place: Place, repo: Path, old: Path, scope: str
 ) -> None:
-    with pytest.raises(StoreError, match=f"already runs the memfs hooks, from {old}"):
+    with pytest.raises(StoreError, match=f"already runs the memfs hooks from {old}"):
         run(place, "claude", scope)
     shown = run(place, "claude", scope, move=True, dry_run=True)
     assert [each.outcome for each in shown][:4] == ["created", "created", "removed", "removed"]

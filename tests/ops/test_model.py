@@ -103,7 +103,7 @@ def test_none_removes_the_vectors_and_words_find(place: Place, kept: OpenStore) 
     assert model.use_model(place, "none", stage).state == ""
     assert find(kept).hits
     for mode in ("semantic", "hybrid"):
-        with pytest.raises(MemfsError, match="search by meaning is off") as raised:
+        with pytest.raises(MemfsError, match="search by meaning is turned off") as raised:
             find(kept, mode)
         assert str(settings(place)) in raised.value.message
     assert active_model.measure_size(place.home.index) == 0
@@ -126,9 +126,9 @@ def test_what_counts_more_than_the_users_setting_is_named(
     path = Path(place.home.root, "config.yaml")
     path.write_text("memfs: 1\nembedding: bundled\n")
     taken = model.use_model(place, str(mine), stage)
-    assert (taken.overruled, taken.state) == (f"{path} says bundled", "")
+    assert (taken.overruled, taken.state) == (f"{path} sets bundled", "")
     monkeypatch.setenv("MEMFS_EMBEDDING", "none")
-    assert model.use_model(place, str(mine), stage).overruled == "MEMFS_EMBEDDING says none"
+    assert model.use_model(place, str(mine), stage).overruled == "MEMFS_EMBEDDING sets none"
 
 
 def test_while_another_process_makes_them_nobody_waits(
@@ -160,9 +160,9 @@ def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine:
 def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Place) -> None:
     Path(place.home.root, "config.yaml").write_text("memfs: 1\nembedding: evil/model\n")
     assert any(
-        "embedding: evil/model is not used" in each for each in trust.review_store(place).problems
+        "'embedding: evil/model' is not used" in each for each in trust.review_store(place).problems
     )
-    assert any("embedding: evil/model is not used" in each.text for each in doctor.run(place, ""))
+    assert any("'embedding: evil/model' is not used" in each.text for each in doctor.run(place, ""))
     assert model.load_status(place).model == "bundled"
 
 

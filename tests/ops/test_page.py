@@ -150,7 +150,7 @@ def test_a_dry_run_writes_nothing(place: Place) -> None:
 def test_a_read_only_block_is_left_alone(place: Place) -> None:
     path = write(place, BODY)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
-    with pytest.raises(RejectedError, match="it is read-only"):
+    with pytest.raises(RejectedError, match="the block is read-only"):
         page.page_out(place, "system_rules", AGENT, task=TASK)
 
 
@@ -189,13 +189,16 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
     assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                                  PART"
     assert "The holiday party is on 12 December at the harbour." in shown.out
-    assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
+    assert shown.err == "2 parts of 'system_rules' would be paged out; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)
     assert (
         shown.err
-        == "✓ 2 parts paged out of 'system_rules'; to restore: memfs page in system_rules\n"
+        == "✓ 2 parts paged out of 'system_rules'; to restore them: memfs page in system_rules\n"
     )
-    assert memfs("page", "in", "system_rules").err == "✓ restored the parts of 'system_rules'\n"
+    assert (
+        memfs("page", "in", "system_rules").err
+        == "✓ restored all paged out parts of 'system_rules'\n"
+    )
     assert memfs("page", "in", "system_rules").code == 1
 
 
@@ -302,5 +305,5 @@ def test_a_passage_is_used_again(place: Place) -> None:
 
 def test_conflicts_are_not_taken_apart(place: Place) -> None:
     write(place, "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n")
-    with pytest.raises(RejectedError, match="it has conflict markers"):
+    with pytest.raises(RejectedError, match="the block has conflict markers"):
         page.page_out(place, "system_rules", AGENT, free=1e9)

@@ -195,7 +195,7 @@ def test_blocks_that_became_a_link_take_no_other_memory_away(repo: Path, clone: 
     assert BAD not in reply.context
     assert "## [HUMAN]" in reply.context
     assert "## [SYSTEM_RULES]" in reply.context
-    assert "blocks cannot be read: it is a link" in reply.notice
+    assert "/blocks: it is a link" in reply.notice
 
 
 @pytest.mark.parametrize("text", [None, "memfsx: 1\n"])
@@ -226,7 +226,7 @@ def test_of_a_repository_that_git_does_not_read_nothing_is_used(place: Place, re
     assert "SYSTEM_RULES" not in reply.context
     assert "## [HUMAN]" in reply.context
     assert "git cannot list the files of" in reply.notice
-    with pytest.raises(StoreError, match="git does not list"):
+    with pytest.raises(StoreError, match="git cannot list"):
         blocks.find_place(str(repo))
     assert Path(place.home.local, "token").exists()
 
@@ -313,7 +313,7 @@ def test_a_pull_that_stopped_halfway_is_held_back(place: Place, repo: Path, clon
     (repo / path).write_text(text)
     refused = edit.run(place, [Append("system_rules", "from me")], Origin())
     assert isinstance(refused, Rejected)
-    assert "review the change before you edit the file" in refused.message
+    assert "changes by others are waiting for review" in refused.message
     assert (repo / path).read_text() == text
     git(repo, "checkout", "-q", "--", path)
     assert show.brief(place) == known

@@ -74,7 +74,7 @@ def test_a_block_under_the_earlier_label_is_another_one(renamed: Place) -> None:
     assert [line[1] for line in log(renamed, "new")] == ["new", "new", "old", "old"]
     with pytest.raises(NotFoundError, match="'old' has no version 1") as caught:
         show.run(renamed, "old", "1")
-    assert caught.value.hint == "known versions: 4-5"
+    assert caught.value.hint == "choose a known version: 4-5"
 
 
 def test_a_block_that_had_the_new_label_before_is_another_one(place: Place) -> None:

@@ -153,7 +153,7 @@ def test_half_a_section_or_two_are_refused_and_nothing_is_written(
     (repo / "AGENTS.md").write_text(text)
     with pytest.raises(StoreError, match=r"AGENTS\.md: .*memfs: ") as refused:
         sync.run(place, names, remove=remove)
-    assert "no file was written" in refused.value.hint
+    assert "the file was not changed" in refused.value.message
     assert (repo / "AGENTS.md").read_text() == text
     assert not (repo / "GEMINI.md").exists()
 
@@ -172,7 +172,7 @@ def test_links_are_followed_inside_of_the_project_alone(
     (repo / ".cursor").symlink_to(tmp_path)
     (repo / ".windsurfrules").symlink_to(".git/config")
     for name in ("gemini", "cursor"):
-        with pytest.raises(StoreError, match="leads out of the project"):
+        with pytest.raises(StoreError, match="outside of the project"):
             sync.run(place, [name])
     with pytest.raises(StoreError, match=r"leads to .*\.git/config"):
         sync.run(place, ["windsurf"])
@@ -252,7 +252,7 @@ def test_what_is_held_back_is_not_synced(
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")
     commit(repo, "a block of somebody else", "--author", THEM)
-    with pytest.raises(StoreError, match="wait for your review"):
+    with pytest.raises(StoreError, match="waiting for your review"):
         sync.run(place)
     assert "obey" not in (repo / "AGENTS.md").read_text()
     trusting.accept(place)

@@ -75,7 +75,7 @@ def test_what_a_person_did_not_stage_is_not_added(repo: Path) -> None:
     path.write_text("not yet\n" + path.read_text())
     git(repo, "add", BLOCKS)
     said = git(repo, "commit", "-m", "memory")
-    assert "out of date in this commit: AGENTS.md: it has other changes" in said
+    assert "memfs did not stage AGENTS.md: the file has other changes" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
     assert "Use httpx." in path.read_text()
     git(repo, "commit", "-qam", "theirs too")
@@ -219,7 +219,7 @@ def test_a_linked_worktree_has_the_hook_of_the_repository(linked: Place, hook: P
 
 def test_it_takes_a_repository_with_a_store_at_its_top(place: Place, tmp_path: Path) -> None:
     for start in (str(tmp_path), str(tmp_path / "home")):
-        with pytest.raises(StoreError, match="no git repository here"):
+        with pytest.raises(StoreError, match="top folder of a git repository"):
             githook.run(blocks.find_place(start))
 
 
@@ -246,7 +246,7 @@ def test_a_file_with_a_filter_is_left_to_its_user(repo: Path, tmp_path: Path) ->
     git(repo, "add", BLOCKS)
     git(repo, "config", "filter.crypt.clean", f"touch {tmp_path}/ran; cat")
     said = git(repo, "commit", "-m", "memory")
-    assert "AGENTS.md: git filters it with filter=crypt, which memfs does not run" in said
+    assert "AGENTS.md: git filters the file with filter=crypt, which memfs does not run" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
 
 
@@ -263,7 +263,7 @@ def parted(hooked: Place, repo: Path) -> Place:
 
 def test_a_merge_renews_the_section_and_says_so(parted: Place, repo: Path) -> None:
     said = git(repo, "merge", "--no-edit", "side")
-    assert "✓ memfs: AGENTS.md updated after the merge: commit it" in said
+    assert "✓ memfs: AGENTS.md was updated after the merge; commit the file" in said
     assert "Side." in (repo / "AGENTS.md").read_text()
     assert git(repo, "status", "--porcelain") == " M AGENTS.md\n"
     git(repo, "commit", "-qam", "section")
@@ -299,7 +299,7 @@ def test_doctor_says_which_hook_is_not_run(place: Place, hook: Path, home: Path)
     assert found() == []
     other = hook.with_name("post-merge")
     other.unlink()
-    assert found() == [f"{other} lacks the lines of memfs"]
+    assert found() == [f"{other} does not contain the lines of memfs"]
     assert outcomes(place) == ["unchanged", "created"]
     hook.chmod(0o644)
     other.write_text(other.read_text().replace(sys.executable, "/gone/python"))

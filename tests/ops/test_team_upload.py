@@ -204,7 +204,7 @@ def test_a_message_that_makes_a_batch_malformed_is_found(
 def test_one_who_has_no_access_any_more_is_told(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT)
     table.member["projects"] = []
-    assert share(joined, session="s1").waits == "you no longer have access to shop"
+    assert share(joined, session="s1").waits == "you no longer have access to the project 'shop'"
 
 
 def test_only_one_process_sends(joined: Place) -> None:

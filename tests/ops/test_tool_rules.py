@@ -158,7 +158,7 @@ def test_only_what_a_person_accepted_is_enforced(
     accept(place)
     assert trust_op.describe_rules(place) == ()
     reply = decide(place, "cd x && git push origin main")
-    rule = "A rule of this project's memory (push, 2026-05-03): Nobody pushes but CI."
+    rule = "A rule from this project's memory (push, 2026-05-03): Nobody pushes but CI."
     assert reply.refusal == rule
     assert not reply.asks
     assert decide(place, "git pull").refusal == ""

@@ -16,7 +16,7 @@ def test_a_store_that_came_with_a_clone_is_only_named(clone: Path) -> None:
     assert "## [HUMAN]" in reply.context  # the user's own tier serves all the same
     assert reply.notice == (
         f"memfs: {clone}/.agent-memory came with this project and is not used until you "
-        "review it: run memfs trust"
+        "run memfs trust"
     )
     assert tell(clone, PROMPT).notice == ""
     assert not (clone / ".agent-memory" / "local").exists()
@@ -41,7 +41,7 @@ def test_without_a_tier_of_ones_own_the_clone_is_named_too(clone: Path, home: Pa
 
 def test_doctor_and_status_say_that_it_is_not_trusted(clone: Path, home: Path) -> None:
     place = blocks.find_place(str(clone))
-    assert "you have not trusted the project store: hooks do not use it" in [
+    assert "you have not trusted the project store, so hooks do not use it" in [
         finding.text for finding in doctor.run(place, str(home))
     ]
     assert not status.run(place, str(home)).trusted
@@ -111,7 +111,7 @@ def test_what_others_changed_is_named_once(repo: Path, clone: Path) -> None:
     reply = tell(repo)
     assert reply.notice == (
         'memfs: changed by others since you last looked: api (new, Bob: "describe the API"); '
-        'system_rules (Bob: "tighten[31m timeouts") (memfs log)'
+        'system_rules (Bob: "tighten[31m timeouts") (see memfs log)'
     )
     assert "Timeouts are 3 seconds." in reply.context
     assert tell(repo).notice == ""

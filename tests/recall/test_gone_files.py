@@ -17,7 +17,7 @@ from memfs.store.sessions import ShownState
 from memfs.store.standing_rules import StandingRule
 
 BEFORE, AFTER = "2026-05-02T10:00:00Z", "2026-09-20T10:00:00Z"
-GONE, MOVED = ("file has been gone since 2026-09",), ("file is now lib/tax.py",)
+GONE, MOVED = ("file was removed in 2026-09",), ("file is now lib/tax.py",)
 
 
 @pytest.fixture
@@ -65,13 +65,13 @@ def describe(source: DataSource, text: str, at: str = BEFORE) -> tuple[str, ...]
     ("text", "told"),
     [
         ("user: is it in src/old.py?", GONE),
-        ("assistant: `old.py:12` reads it", ("src/old.py has been gone since 2026-09",)),
+        ("assistant: `old.py:12` reads it", ("src/old.py was removed in 2026-09",)),
         ("`tax.py` rounds", ()),  # one of that name is there
         ("`src/tax.py` rounds", MOVED),
         ("`src/vat.py` rounds", MOVED),
         (
             "`src/old.py`, `src/vat.py`, `b/index.ts`",
-            ("src/old.py has been gone since 2026-09", "src/vat.py is now lib/tax.py"),
+            ("src/old.py was removed in 2026-09", "src/vat.py is now lib/tax.py"),
         ),
         ("`conf.py` says", ()),  # which of the two?
         ("`b/conf.py` says", GONE),
@@ -162,9 +162,9 @@ def test_a_session_is_told_once_of_its_blocks_and_rules(
         return reply.context
 
     lines = [
-        "system_rules: src/old.py has been gone since 2026-09",
+        "system_rules: src/old.py was removed in 2026-09",
         "system_rules: src/vat.py is now lib/tax.py",
-        "rule of 2026-05-02: b/conf.py has been gone since 2026-09",
+        "rule of 2026-05-02: b/conf.py was removed in 2026-09",
     ]
     title = "# Files that memory above names, and that are gone or moved since"
     assert ask(gone).splitlines() == [title, *(f"- {line}" for line in lines)]

@@ -270,7 +270,7 @@ def test_what_is_done_is_told_for_a_day_and_what_is_open_for_a_week(
     place: Place, memfs: Run, at: str, said: tuple[Said, ...], is_told: bool
 ) -> None:
     keep(place, say(place.home.top, *said, at=at))
-    assert ("the next session here gets the note" in memfs("last", "--session").err) is is_told
+    assert ("the next session gets the note" in memfs("last", "--session").err) is is_told
     assert (brief_layout.HANDED in begin(place, "new")) is is_told
 
 
@@ -279,12 +279,12 @@ def test_a_person_looks_at_it_has_it_told_again_and_drops_it(place: Place, memfs
     keep(place, say(place.home.top, *WORK, at="2026-04-01T09:00"))
     shown = memfs("last", "--session")
     assert shown.out.startswith("claude, 2026-04-01 09:00 UTC, session old\n> asked: Let the")
-    assert "no session gets the note, because it is too old" in shown.err
-    assert "the next session here gets the note" in memfs("handoff").err
+    assert "no session gets the note, which is too old" in shown.err
+    assert "the next session gets the note" in memfs("handoff").err
     assert brief_layout.HANDED in begin(place, "new")
     assert json.loads(memfs("last", "--session", "--json").out)["receiver"] == "new"
     assert memfs("handoff").code == 0
-    assert "the note is dropped" in memfs("handoff", "--drop").err
+    assert "the note was dropped" in memfs("handoff", "--drop").err
     assert brief_layout.HANDED not in begin(place, "newer")
     assert memfs("session", "forget", "old", "--yes").code == 0
     assert "no session here has a note to hand over" in memfs("last", "--session").err

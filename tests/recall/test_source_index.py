@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_tried_again(place: Place, docs: Path) -> 
     (docs / "a.md").write_text("gophers dig\n")
     (docs / "a.md").chmod(0)
     state = sync(place)
-    assert state.named == [("docs/a.md", "cannot be read: Permission denied")]
+    assert state.named == [("docs/a.md", "cannot be read (Permission denied)")]
     assert (state.files, sum(state.left.values())) == (0, 1)
     (docs / "a.md").chmod(0o600)
     assert sync(place).files == 1
@@ -260,7 +260,7 @@ def test_a_run_that_is_killed_is_continued(place: Place, docs: Path) -> None:
 def test_pdf_files_are_read_once_the_library_is_there(place: Place, docs: Path) -> None:
     (docs / "a.md").write_text("gophers dig\n")
     state = sync(place)
-    told = replace(state, left={f"{cutting.NEEDS_PDF}pip install x": 1})
+    told = replace(state, left={"PDF needs an extra: pip install x": 1})
     source_index._write(source(place), "state.json", asdict(told))
     assert sync(place).left == {}
 

@@ -84,7 +84,7 @@ def test_many_are_left_and_the_former_model_serves(
     configure(place, mine)
     assert searched(indexed) == encoder.load_bundled().name == searched(OpenStore(place))
     assert indexed.note == (
-        f"searched with the previous model until memfs ingest has indexed with {mine}"
+        f"searched with the previous model; to search with '{mine}', run memfs ingest"
     )
     keep(store, "a blue piano that came meanwhile")
     found = indexed.update_engine("hybrid").search("blue piano", mode="hybrid").hits
@@ -205,7 +205,7 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
     monkeypatch.setattr(model_config, "FEW", 2)
     configure(place, "bundled")
     assert searched(kept) == ""
-    assert "until memfs ingest has indexed with bundled" in kept.note
+    assert "to search by meaning with 'bundled', run memfs ingest" in kept.note
     assert index_sources.rebuild_vectors(place)
     assert searched(kept) == encoder.load_bundled().name
     assert kept.note == ""

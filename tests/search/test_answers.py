@@ -32,7 +32,7 @@ def test_the_answer_beside_the_question_is_found(tmp_path: Path) -> None:
     assert hits[1].before == "user: where do we keep the deploy keys?" or hits[1].before.endswith(
         "where do we keep the deploy keys?"
     )
-    assert "beside a turn with these words" in hits[1].why
+    assert "next to a turn with these words" in hits[1].why
 
 
 def test_what_is_beside_a_turn_is_shown_wherever_the_index_has_it(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_a_time_in_the_question_counts(tmp_path: Path) -> None:
     ]
     hits = asked(tmp_path, documents, "what did we decide last week about the cache", now=now)
     assert hits[0].id == "d8"
-    assert "of that time" in hits[0].why
-    assert "of that time" not in hits[1].why
+    assert "from that time" in hits[0].why
+    assert "from that time" not in hits[1].why
 
 
 def test_who_said_it_and_when_count_a_little(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_fetch_brings_the_model_and_nothing_else(repo: Path, home: Path, address
     assert (refused.returncode, refused.stderr) == (
         1,
         (
-            "error: the embedding model owner/name is not on this machine\n"
+            "error: the embedding model 'owner/name' is not on this machine\n"
             "hint: download it: memfs model fetch owner/name\n"
         ),
     )
@@ -150,6 +150,6 @@ def test_fetch_brings_the_model_and_nothing_else(repo: Path, home: Path, address
     assert len(Hub.asked) == asked, "only fetch asks"
     refused = run(repo, home, address, "model", "fetch", "owner/other")
     assert refused.returncode == 1
-    assert refused.stderr.startswith("error: owner/other could not be downloaded: ")
+    assert refused.stderr.startswith("error: could not download 'owner/other': ")
     assert "Traceback" not in refused.stderr
     assert run(repo, home, address, "model", "fetch", "../up").returncode == 2

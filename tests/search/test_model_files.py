@@ -201,20 +201,20 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "before the file": (entry("data_offsets", [-100, 604]), "header"),
     "behind the file": (entry("data_offsets", [1 << 40, (1 << 40) + 704]), "ends before"),
     "no offsets": (entry("data_offsets", 5), "header"),
-    "weights": (arrays(weights=np.ones(10, np.float32)), "10 weights for 11 tokens"),
+    "weights": (arrays(weights=np.ones(10, np.float32)), "10 weights, but 11 tokens"),
     "mapping": (arrays(mapping=np.array([0] * 10 + [11], np.int64)), "rows that do not exist"),
     "mapping below": (
         arrays(mapping=np.array([0] * 10 + [-1], np.int64)),
         "rows that do not exist",
     ),
     "mapping of numbers": (arrays(mapping=np.ones(11, np.float32)), "type F32"),
-    "two models": (arrays(embeddings=np.ones((9, 16), np.float32)), "belong to two models"),
-    "a short mapping": (arrays(mapping=np.zeros(5, np.int64)), "belong to two models"),
+    "two models": (arrays(embeddings=np.ones((9, 16), np.float32)), "belong to different models"),
+    "a short mapping": (arrays(mapping=np.zeros(5, np.int64)), "belong to different models"),
     "tokenizer": (put("tokenizer.json", b"{"), "tokenizer.json cannot be read"),
     "tokenizer of nothing": (put("tokenizer.json", b"{}"), "tokenizer.json cannot be read"),
     "config": (put("config.json", b"{"), "config.json"),
     "config of a list": (put("config.json", b"[1]"), "config.json"),
-    "length": (put("config.json", b'{"max_length": -1}'), "max_length is -1"),
+    "length": (put("config.json", b'{"max_length": -1}'), "max_length in config.json is -1"),
 }
 
 

@@ -56,12 +56,12 @@ orchestrator:
   compression: "smart"  # or "aggressive"
 """
 NO_EMBEDDING = (
-    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used: all memory "
-    "is searched with one model, the setting `embedding`: bundled"
+    "memory_blocks.vector.config.embedding_model: text-embedding-ada-002 is not used, because all "
+    "memory is searched with the model of the setting `embedding` (bundled)"
 )
 NO_MODEL = (
-    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts: to use a "
-    "model, set `llm.model` and its endpoint"
+    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts; to use a "
+    "model, set `llm.model` and `llm.endpoint`"
 )
 NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: name models in your own configuration"
 

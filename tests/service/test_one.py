@@ -126,7 +126,7 @@ def test_a_local_folder_that_cannot_be_written_leaves_hooks_alone(home: Path, na
         assert service_status.load_status() is None
     if name == "service.sock":
         os.rmdir(listening())
-        assert "cannot serve" in running.log(home)
+        assert "the service failed" in running.log(home)
 
 
 HOSTILE = [

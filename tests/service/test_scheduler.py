@@ -147,7 +147,7 @@ def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
     work = begun("dying", retry=0.01)
     work.add(store, set(), everything=True)
     until(lambda: not work.describe_jobs())
-    assert capfd.readouterr().err.count("a job failed") == 3
+    assert capfd.readouterr().err.count("a job for ") == 3
 
 
 def test_a_store_that_is_gone_is_no_job(work: Work, store: OpenStore, repo: Path) -> None:

@@ -110,4 +110,4 @@ def test_a_prompt_is_told_which_file_is_gone(held: Place, repo: Path) -> None:
     assert "gone" not in ask()
     (repo / "src/courier.py").unlink()
     commit("two", "--date=2030-09-03T12:00:00Z")
-    until(lambda: "; file has been gone since 2030-09)" in ask())
+    until(lambda: "; file was removed in 2030-09)" in ask())

@@ -78,13 +78,13 @@ def test_creating_renaming_deleting_and_undoing_are_committed(place: Place, work
 def test_main_is_protected_unless_allowed(place: Place, work: Path) -> None:
     git(work, "checkout", "-q", "main")
     assert change(place, Append("persona", "x")) == (
-        "not committed: the branch main is protected (git.protected)"
+        "not committed: the branch 'main' is protected (git.protected)"
     )
     assert heads(work) == 1
     configure(place, "git:\n  commit: edit\n  protected: [release/*]\n")
     assert change(place, Append("persona", "y")) == ""
     git(work, "checkout", "-qb", "release/2")
-    assert "release/2 is protected" in change(place, Append("persona", "z"))
+    assert "'release/2' is protected" in change(place, Append("persona", "z"))
 
 
 def test_during_a_merge_or_without_a_branch_nothing_is_committed(place: Place, work: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_session_that_cannot_be_committed_says_so(place: Place, work: Path) ->
     configure(place, "git:\n  commit: session\n")
     git(work, "checkout", "-q", "main")
     change(place, Append("persona", "x"))
-    with pytest.raises(StoreError, match="main is protected"):
+    with pytest.raises(StoreError, match="'main' is protected"):
         finish(work)
 
 

@@ -94,7 +94,10 @@ def test_a_filter_keeps_its_file_out_and_the_rest_goes_in(work: Path) -> None:
     for name in ("a.key", "b.md"):
         (work / name).write_text("plain\n")
     said = commit(work, "a.key", "b.md")
-    assert said == "a.key needs filter=git-crypt, and memfs runs no git filters: commit it with git"
+    assert (
+        said
+        == "a.key needs filter=git-crypt, and memfs runs no git filters (commit the file with git)"
+    )
     assert git(work, "ls-tree", "-r", "--name-only", "HEAD").split() == ["b.md"]
     assert git(work, "ls-files").split() == ["b.md"]
 
@@ -108,7 +111,7 @@ def test_a_filter_that_cannot_be_turned_off_keeps_the_index_as_it_is(
     (work / ".gitattributes").write_text("*.txt filter=a=b\n")
     git(work, "config", "filter.a=b.clean", f"touch {tmp_path}/ran; cat")
     (work / "x.md").write_text("one\n")
-    assert commit(work, "x.md") == "git does not answer"
+    assert commit(work, "x.md") == "git did not answer"
     assert not (tmp_path / "ran").exists()
     assert room.get_head_commit(str(work)) == ""
 

@@ -41,31 +41,31 @@ def test_defaults_project_user_and_variables(place: Place, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("context: {max_tokenz: 1}\n", "2: unknown key 'context.max_tokenz'; did you mean max_tokens?"),
-        ("hoks:\n  recall: off\n", "2: unknown key 'hoks'; did you mean hooks?"),
-        ("hooks:\n  recal: 3\n", "3: unknown key 'hooks.recal'; did you mean recall?"),
+        ("context: {max_tokenz: 1}\n", "2: unknown key 'context.max_tokenz'; did you mean 'max_tokens'?"),
+        ("hoks:\n  recall: off\n", "2: unknown key 'hoks'; did you mean 'hooks'?"),
+        ("hooks:\n  recal: 3\n", "3: unknown key 'hooks.recal'; did you mean 'recall'?"),
         (
             "memgpt:\n  context: {max_tokens: 9000}\n  llm: {model: m}\n",
-            "2: 'memgpt' is not used: begin a line with context, llm, without 'memgpt'",
+            "2: 'memgpt' is not a section: move 'context', 'llm' to the top level",
         ),
         ("llm:\n  # all mine\n  zzz: 1\n", "4: unknown key 'llm.zzz'"),
         ("llm:\n  endpoint: http://localhost/v1\n  timeout: long\n", "4: llm.timeout is 'long', expected a whole number"),
-        ("blocks:\n  rules: {limits: 9}\n", "3: unknown key 'blocks.rules.limits'; did you mean limit?"),
+        ("blocks:\n  rules: {limits: 9}\n", "3: unknown key 'blocks.rules.limits'; did you mean 'limit'?"),
         ("blocks:\n  rules:\n    limit: 0\n", "4: blocks.rules.limit is 0, expected 1 or more"),
         ("blocks:\n  rules: 5\n", "3: blocks.rules is 5, expected a mapping"),
         ("paging: {warn_threshold: 7}\n", "2: paging.warn_threshold is 7, expected a number between 0 and 1"),
         ("sources: 5\n", "2: sources is 5, expected a mapping"),
-        ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean glob?"),
-        ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is not a list of texts"),
+        ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean 'glob'?"),
+        ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: 'paths' is not a list of strings"),
         ("git: often\n", "2: git is 'often', expected a mapping"),
         ("git: {commit: often}\n", "2: git.commit is 'often', expected off, edit or session"),
         ("enabled: 'true'\n", "2: enabled is 'true', expected true, false or off"),
-        ("hooks: {recall: [1]}\n", "2: hooks.recall is [1], expected off, auto or 3"),
-        ("hooks: {recall: always}\n", "2: hooks.recall is 'always', expected off, auto or 3"),
+        ("hooks: {recall: [1]}\n", "2: hooks.recall is [1], expected off, auto or a number"),
+        ("hooks: {recall: always}\n", "2: hooks.recall is 'always', expected off, auto or a number"),
         ("trust: {pulled: off}\n", "2: trust.pulled is 'off', expected name or hold"),
         ("max_blocks: 0\n", "2: max_blocks is 0, expected 1 or more"),
         ("max_blocks: many\n", "2: max_blocks is 'many', expected a whole number"),
-        ("max_blocks: 3\n" + "# filler\n" * 10_000, " the file is longer than 64 kB, and not used"),
+        ("max_blocks: 3\n" + "# filler\n" * 10_000, " the file is larger than 64 kB and is not used"),
         ("hooks: [unclosed\n", None),
     ],
 )  # fmt: skip
@@ -104,14 +104,15 @@ def test_variables_that_are_wrong_are_named() -> None:
         "MEMFS_TRUST_PULLED": "hold",
         "HOME": "/x",
     }
-    project = "is not used: a project can set variables, so only your own configuration"
+    project = "is not used: only your own configuration"
+    why = "because a project can set variables"
     assert config_file.find_variable_problems(names) == [
-        f"MEMFS_EMBEDDING {project} ({own}) may set embedding: a/b",
-        "MEMFS_GIT_COMMIT: git.commit is 'often', expected off, edit or session",
-        "MEMFS_HOKS_RECALL: memfs has no such variable; did you mean MEMFS_HOOKS_RECALL?",
-        f"MEMFS_LLM_COMMAND {project} ({own}) may set llm.command: evil",
-        "MEMFS_MAX_BLOCKS: max_blocks is 'many', expected a whole number",
-        "MEMFS_TOOLS_REMOVE: a variable cannot contain a list: set tools.remove in config.yaml",
+        f"MEMFS_EMBEDDING {project} ({own}) may set embedding to 'a/b', {why}",
+        "MEMFS_GIT_COMMIT is 'often', expected off, edit or session",
+        "unknown variable MEMFS_HOKS_RECALL; did you mean 'MEMFS_HOOKS_RECALL'?",
+        f"MEMFS_LLM_COMMAND {project} ({own}) may set llm.command to 'evil', {why}",
+        "MEMFS_MAX_BLOCKS is 'many', expected a whole number",
+        "MEMFS_TOOLS_REMOVE: a variable cannot contain a list; set tools.remove in config.yaml",
     ]
 
 
@@ -121,7 +122,7 @@ def test_every_variable_that_the_package_reads_is_known() -> None:
     read = {name for path in sources for name in pattern.findall(path.read_text("utf-8"))}
     assert read >= set(settings.VARIABLES)
     known = config_file.find_variable_problems(dict.fromkeys(read, ""))
-    assert not [text for text in known if "no such variable" in text]
+    assert not [text for text in known if "unknown variable" in text]
 
 
 def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
@@ -144,7 +145,7 @@ def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
 )
 def test_a_key_that_is_its_users_is_named_alone(line: str, name: str, place: Place) -> None:
     [problem] = problems(place.project, f"{line}\n")
-    assert problem.startswith(f"2: {name} is not used: only your own configuration")
+    assert problem.startswith(f"2: '{name}' is not used: only your own configuration")
 
 
 def test_no_variable_names_the_model_that_is_asked(
@@ -206,7 +207,7 @@ def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> N
 def test_a_repository_names_no_files_of_a_model(place: Place, text: str) -> None:
     write(place.project, "embedding: none\n")
     assert config.model(place).kind == "none"
-    said = f"2: embedding: {text} is not used: a repository may only choose bundled or none"
+    said = f"2: 'embedding: {text}' is not used: a repository may only choose 'bundled' or 'none'"
     assert problems(place.project, f"embedding: {text}\n") == [said]
     assert kinds(place) == ("bundled", "bundled", "")
     write(place.user, "embedding: none\n")
@@ -300,7 +301,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(place: Place, text: str) -> No
     assert place.user
     with pytest.raises(StoreError) as raised:
         config_file.write(place.user, "embedding", "none")
-    assert raised.value.hint == "add the line to it yourself: embedding: none"
+    assert raised.value.hint == "add the line 'embedding: none' in an editor"
     assert path.read_text() == text
 
 

@@ -51,7 +51,7 @@ def test_those_of_a_project_count_where_it_is_trusted(place: Place) -> None:
     assert place.project
     trust.revoke_trust(place.project)
     assert data_sources.list_sources(place) == []
-    assert reasons(place) == ["its sources are not used: you have not trusted the store"]
+    assert reasons(place) == ["its sources are not used, because you have not trusted the store"]
 
 
 def test_the_history_of_a_trusted_project_is_searched(linked: Place, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_name_of_the_history_is_taken(place: Place) -> None:
     configure(place, "sources:\n  commits:\n    paths: [docs]\n")
     assert data_sources.list_sources(place) == []
     assert reasons(place) == [
-        "sources.commits is not used: this name is reserved for the project's own commits"
+        "sources.commits is not used: the name is reserved for the project's own commits"
     ]
 
 
@@ -81,26 +81,26 @@ def test_without_sources_nothing_is_listed(place: Place) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ("5", "it is not a mapping with paths"),
-        ("{}", "it names no paths"),
-        ("{paths: 5}", "its paths is not a list of texts"),
-        ("{paths: docs}", "its paths is not a list of texts"),
-        ("{paths: [5]}", "its paths is not a list of texts"),
-        ('{paths: [""]}', "its paths is not a list of texts"),
-        ('{paths: ["a\\0b"]}', "its paths is not a list of texts"),
-        ("{paths: [docs], glob: {a: 1}}", "its glob is not a list of texts"),
-        (f"{{paths: [{', '.join('x' * 1000)}]}}", "it has 1,000 paths, at most 100 are used"),
-        ("{paths: [docs], chunk_size: 0}", "its chunk_size is 0, expected 200 to 20,000"),
-        ("{paths: [docs], chunk_size: true}", "its chunk_size is True, expected 200 to 20,000"),
-        ("{paths: [docs], overlap: 800}", "its overlap is 800, expected 0 to half of its chunk_size"),
-        ("{paths: [/etc]}", "/etc: write the path relative to the repository's folder"),
-        ("{paths: [~/x]}", "~/x: write the path relative to the repository's folder"),
-        ("{paths: [../x]}", "../x: the path has to be inside the repository, without .."),
-        ("{paths: [docs/../../x]}", "docs/../../x: the path has to be inside the repository, without .."),
-        ("{paths: [.git]}", ".git: git's own folder cannot be a source"),
-        ("{paths: [.agent-memory/blocks]}", ".agent-memory/blocks: memfs searches the memory already"),
-        ("{paths: [out]}", "out: it leads out of the repository, to /usr"),
-        ("{paths: [out/share]}", "out/share: it leads out of the repository, to /usr/share"),
+        ("5", "expected a mapping with 'paths'"),
+        ("{}", "'paths' is missing or empty"),
+        ("{paths: 5}", "'paths' is not a list of strings"),
+        ("{paths: docs}", "'paths' is not a list of strings"),
+        ("{paths: [5]}", "'paths' is not a list of strings"),
+        ('{paths: [""]}', "'paths' is not a list of strings"),
+        ('{paths: ["a\\0b"]}', "'paths' is not a list of strings"),
+        ("{paths: [docs], glob: {a: 1}}", "'glob' is not a list of strings"),
+        (f"{{paths: [{', '.join('x' * 1000)}]}}", "'paths' has 1,000 entries, the limit is 100"),
+        ("{paths: [docs], chunk_size: 0}", "'chunk_size' is 0, expected 200 to 20,000"),
+        ("{paths: [docs], chunk_size: true}", "'chunk_size' is True, expected 200 to 20,000"),
+        ("{paths: [docs], overlap: 800}", "'overlap' is 800, expected 0 to half of 'chunk_size'"),
+        ("{paths: [/etc]}", "'/etc' must be relative to the repository's folder"),
+        ("{paths: [~/x]}", "'~/x' must be relative to the repository's folder"),
+        ("{paths: [../x]}", "'../x' must not contain '..'"),
+        ("{paths: [docs/../../x]}", "'docs/../../x' must not contain '..'"),
+        ("{paths: [.git]}", "'.git' is in git's own folder"),
+        ("{paths: [.agent-memory/blocks]}", "'.agent-memory/blocks' is in the store, which memfs already searches"),
+        ("{paths: [out]}", "'out' leads out of the repository, to /usr"),
+        ("{paths: [out/share]}", "'out/share' leads out of the repository, to /usr/share"),
     ],
 )  # fmt: skip
 def test_what_a_repository_may_not_say_is_refused(
@@ -118,8 +118,8 @@ def test_a_users_own_are_anywhere_but_written_whole(place: Place) -> None:
     )
     assert [each.name for each in data_sources.list_sources(place)] == ["c"]
     assert reasons(place) == [
-        "sources.a is not used: x: write it as /x or ~/x",
-        "sources.b is not used: /: a whole disk cannot be a source",
+        "sources.a is not used: 'x' must begin with '/' or '~/'",
+        "sources.b is not used: '/' is the whole disk",
     ]
 
 

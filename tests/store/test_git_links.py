@@ -58,7 +58,10 @@ def test_nothing_is_written_through_a_link(work: Path, tmp_path: Path, part: str
         shutil.move(path, victim / "it")
     path.symlink_to("refs/heads/work" if part == "HEAD" else victim / "it")
     before = content(victim)
-    assert change(work) == f"not committed: memfs does not let git write here: {path} is a link"
+    assert (
+        change(work)
+        == f"not committed: memfs does not let git write to this repository: {path} is a link"
+    )
     assert not git.set_driver(str(work), "other")
     init.run(str(work), str(tmp_path))
     draft = proposals.StoreDraft(blocks.find_place(str(work)))
@@ -108,7 +111,7 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
     git.set_driver(str(work), "other")
     with pytest.raises(StoreError):
         githook.run(blocks.find_place(str(work)))
-    with pytest.raises(StoreError, match="memfs does not let git write here"):
+    with pytest.raises(StoreError, match="memfs does not let git write to this repository"):
         git.start(str(work), "update-ref", "refs/heads/x", "HEAD")
     proposals.StoreDraft(blocks.find_place(str(work))).discard()
     assert content(own) == before

@@ -81,7 +81,7 @@ def test_two_homes_have_a_folder_each_and_reading_moves_nothing(
     assert [each.op for each in history.log(there, "system_rules")] == ["append", "append"]
     assert look(store / "local") == before
     found = [each.text for each in doctor.run(there, str(second))]
-    assert any("local was not made by memfs for you" in each for each in found)
+    assert any("local was not created by memfs for you" in each for each in found)
     monkeypatch.setenv("HOME", first)
     here = blocks.find_place(str(repo))
     assert (here.unused, store_paths.is_trusted(project(here))) == ("", True)
@@ -109,7 +109,7 @@ def test_it_is_taken_back_by_who_knows_that_it_is_theirs(
     assert not store_paths.is_trusted(project(blocks.find_place(str(repo))))
     code, shown = type_into([*command, "trust", "--local"], "", repo)
     assert code == 0
-    assert "there is no other local folder" in shown
+    assert "there is no other local folder to use" in shown
 
 
 def test_what_an_earlier_version_put_aside_is_taken_back(place: Place, repo: Path) -> None:

@@ -70,9 +70,9 @@ def test_doctor_names_files_that_nothing_reads(place: Place, home: Path) -> None
     for name in ("guidance", "agent", "guidance.claude", "guidance.vim", "gidance"):
         write(place.project, "Ask first.\n", name)
     texts = [each.text for each in doctor.run(place, str(home))]
-    said = f"{place.home.root}/prompts/{{}}.md: memfs does not read a file with this name"
+    said = f"{place.home.root}/prompts/{{}}.md: memfs reads no file with this name"
     wrong = [said.format(name) for name in ("gidance", "guidance.vim")]
-    assert [each for each in texts if "does not read a file with this name" in each] == wrong
+    assert [each for each in texts if "reads no file with this name" in each] == wrong
 
 
 def test_signs_of_injection_are_named_in_every_file(place: Place) -> None:

@@ -71,18 +71,18 @@ def test_what_is_past_its_date_is_listed_the_oldest_first(dated: Place) -> None:
 def test_commands_show_it_and_nothing_is_hidden(dated: Place, memfs: Run) -> None:
     assert "4 past dates" in memfs("status").out
     assert "passage a1: not a date" in memfs("review").out
-    assert memfs("show", "system_rules").err == "! review after 2026-05-02 (past)\n"
+    assert memfs("show", "system_rules").err == "! review after 2026-05-02 (in the past)\n"
     assert memfs("show", "persona").err == "! review after 2027-01-01\n"
     assert json.loads(memfs("show", "human", "--json").out)["expires_at"] == "2026-05-01T10:00:00Z"
     shown = memfs("archive", "show", "a1")
-    assert shown.err.rstrip().endswith("review after May (no date)")
+    assert shown.err.rstrip().endswith("review after May (not a date)")
     assert "gives up" in shown.out
-    assert "expires at 2026-04-01 (past)" in memfs("facts").out
+    assert "expires at 2026-04-01 (in the past)" in memfs("facts").out
     assert "review_after is 'May', which is ignored" in memfs("doctor").out
     found = memfs("check")
     assert found.out.splitlines() == [
         ".agent-memory/blocks/system_rules.md:2 due date: review_after: 2026-05-02",
         ".agent-memory/archive/2026-05/a1.md:2 unreadable date: review_after: May",
-        "  not a date; write it as 2026-12-31",
+        "  not a date; write dates as 2026-12-31",
         ".agent-memory/facts/2026-04.jsonl f0 due date: expires_at: 2026-04-01",
     ]

@@ -66,7 +66,7 @@ def test_a_store_that_lost_its_config_is_not_taken_for_none(
         trust.revoke_trust(place.project)
         with pytest.raises(StoreError, match="missing or damaged"):
             store_paths.find(str(repo))
-    with pytest.raises(StoreError, match="was not made by memfs"):
+    with pytest.raises(StoreError, match="was not created by memfs"):
         init.run(str(repo), str(home))
     config.unlink()
     init.run(str(repo), str(home))
@@ -199,5 +199,5 @@ def test_a_users_folder_beside_the_process_is_refused_whatever_an_event_names(
     (tmp_path / "tree/.evil").mkdir()
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "tree/.evil"))
     monkeypatch.chdir(worked)
-    with pytest.raises(StoreError, match="MEMFS_HOME names"):
+    with pytest.raises(StoreError, match="MEMFS_HOME sets your own store to"):
         store_paths.find(str(repo))

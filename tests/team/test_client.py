@@ -92,9 +92,7 @@ def test_another_version_of_the_protocol_is_named_with_what_to_update(server: Sm
     server.handle = lambda *_: (200, {HEADER: "2"}, b"{}")
     error = refused(server.address)
     assert (error.away, error.hint) == (False, "update memfs")
-    assert error.message == (
-        "the team's server uses version 2 of the protocol, this memfs uses version 1"
-    )
+    assert error.message == ("the team server uses protocol version 2, this memfs uses version 1")
     server.handle = lambda *_: (426, {HEADER: "0"}, b"")
     assert refused(server.address).hint == ("ask the server's administrator to update the server")
     server.handle = lambda *_: (426, {}, b'{"error": "version 3 is spoken here"}')

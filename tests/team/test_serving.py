@@ -69,10 +69,10 @@ def test_a_certificate_that_cannot_be_used_is_named_before_anything_is_served(
     for certificate, key, told in (
         (nothing, "", f"cannot read {nothing}: No such file or directory"),
         (own, nothing, f"cannot read {nothing}: No such file or directory"),
-        ("", own, f"the key {own} was given without a certificate"),
+        ("", own, f"the private key {own} was given without a certificate"),
         (str(text), "", f"cannot use TLS with {text}"),
         (str(bare), "", f"cannot use TLS with {bare}"),
-        (own, other, f"{other} is not the key of the certificate {own}"),
+        (own, other, f"{other} is not the private key of the certificate {own}"),
         (other, locked, "the key has a passphrase, which the server cannot ask for"),
     ):
         assert refuse(certificate=certificate, key=key).message == told
@@ -83,7 +83,7 @@ def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> N
     with pytest.raises(UsageError) as caught:
         connect(address)
     for error in (refuse(database=address), caught.value):
-        assert error.message == "the address given is not a PostgreSQL address"
+        assert error.message == "the given database address is not a PostgreSQL address"
         assert "cret" not in error.message + error.hint
 
 
@@ -110,7 +110,7 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(own_team: Team) -> Non
     assert health.body["status"] == "the database was set up by another version of memfs"
     assert pushed.body == {
         "error": "the database was set up by another version of memfs",
-        "hint": "ask the server's administrator to update the database: memfs team init",
+        "hint": "ask the server's administrator to run memfs team init",
     }
 
 
@@ -138,7 +138,7 @@ def test_clients_of_another_version_and_those_that_go_away_change_nothing(
                 body = push if end.takes else None
                 answer = ana.ask(end.method, end.path, body, {HEADER: spoken})
                 assert (answer.status, answer.body["hint"]) == (426, hint)
-                assert answer.body["error"].startswith("this server uses version 1 of the prot")
+                assert answer.body["error"].startswith("this server uses protocol version 1")
         with socket.create_connection((HOST, server.port)) as connection:
             connection.sendall(half.encode())
         running.until(lambda: '"status": 499' in server.read_log())

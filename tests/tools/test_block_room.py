@@ -39,14 +39,14 @@ NEW = "- The release is on Thursday, and Ana decides."
 def test_a_full_block_offers_a_page_out_by_name(context: ToolContext, place: Place) -> None:
     refused = append(context, NEW)
     assert refused.is_error
-    assert "call again with make_room: true, to page out first: - Note " in refused.text
+    assert "call again with make_room: true to page out these parts: - Note " in refused.text
     assert blocks.get(place, "persona").value == LINES
 
 
 def test_make_room_pages_out_and_appends_in_one_call(context: ToolContext, place: Place) -> None:
     done = append(context, NEW, make_room=True, expected_version=2)
     assert not done.is_error, done.text
-    assert "paged out first: " in done.text
+    assert "paged out: " in done.text
     block = blocks.get(place, "persona")
     assert block.value.endswith(NEW)
     assert block.chars <= block.limit
@@ -69,7 +69,7 @@ def test_where_an_append_stays_impossible_nothing_is_paged_out(
 def test_a_batch_makes_no_room(context: ToolContext) -> None:
     call = ToolCall("core_memory_append", {"label": "persona", "content": NEW, "make_room": True})
     [refused] = batch.run_together(context, registry.built_in(), [call])
-    assert refused.text == "error: make_room cannot be part of a batch; call it alone"
+    assert refused.text == "error: make_room cannot be part of a batch; call it by itself"
 
 
 def test_every_door_that_names_a_session_has_its_working_block(
@@ -104,7 +104,7 @@ def test_apply_pages_out_and_in(place: Place, context: ToolContext, memfs: Run) 
     ]
     shown = memfs("apply", stdin="\n".join(map(json.dumps, calls_in)))
     assert shown.code == 0, shown.out
-    assert "parts back" in shown.out
+    assert "restores these parts" in shown.out
     assert blocks.get(place, "persona").value == LINES
 
 
@@ -134,7 +134,7 @@ def test_a_page_out_frees_what_the_window_of_the_host_lacks(place: Place, repo: 
     edit.run(place, [Rethink("persona", "\n".join(notes))], Origin("user"))
     call = ToolCall("memory_page_out", {"label": "persona", "task": "the billing gateway"})
     wide = calls.run(ToolContext(str(repo), Origin("agent", "claude")), registry.built_in(), call)
-    assert wide.text == "nothing was paged out of 'persona': every part is about the task"
+    assert wide.text == "nothing was paged out of 'persona': every part is relevant to the task"
     narrow = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
     assert " tokens more than this window has for blocks; now they fit" in narrow.text
     left = blocks.get(place, "persona").value
@@ -150,5 +150,5 @@ def test_a_page_out_says_what_the_window_lacks_still(place: Place, repo: Path) -
     edit.run(place, edits, Origin("user"))
     call = ToolCall("memory_page_out", {"label": "persona"})
     done = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
-    assert " tokens are left: page another block out" in done.text
+    assert " are left: page out another block" in done.text
     assert blocks.get(place, "persona").value == ""

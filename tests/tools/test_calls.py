@@ -69,7 +69,10 @@ def test_blocks_are_edited_by_every_operation(do: Do, place: Place) -> None:
     assert do("memory_undo", label="alpha").text.startswith("undone: version 7\ndone: 'alpha'")
     assert value(place, "alpha") == "a\nd d"
     gone = do("memory_delete", label="alpha")
-    assert gone.text == "done: 'alpha' is deleted; the user can undo this with memfs undo alpha"
+    assert (
+        gone.text
+        == "done: 'alpha' was deleted; the user can restore the block with memfs undo alpha"
+    )
     do("memory_undo", label="alpha")
     assert value(place, "alpha") == "a\nd d"
 
@@ -95,16 +98,14 @@ def test_a_nearly_full_block_says_so(do: Do) -> None:
     assert told.endswith("4,500/5,000 characters; nearly full: consolidate it with memory_rethink")
     do("memory_rethink", label="human", new_value="Name: Alice\n" + "The port is 8080.\n" * 240)
     told = do("core_memory_append", label="human", content="Never deploy on Fridays.").text
-    assert told.endswith(
-        "can be moved to the archive first: " + "; ".join(["The port is 8080."] * 3)
-    )
+    assert told.endswith("memory_page_out can archive: " + "; ".join(["The port is 8080."] * 3))
 
 
 def test_what_is_not_clearly_relevant_is_shown_on_request(do: Do) -> None:
     do("archival_memory_insert", content="Chose Postgres for the queue: concurrent writers.")
     query = "which hiking boots keep dry in the snow of queue mountain"
     said = do("archival_memory_search", query=query).text
-    assert said == "nothing is clearly relevant; use nearest=true to see the nearest of 1 hits"
+    assert said == "nothing is clearly relevant; use nearest=true to see the nearest of 1 hit"
     assert "Chose Postgres" in do("archival_memory_search", query=query, nearest=True).text
 
 
@@ -171,7 +172,7 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     assert do("archival_memory_insert", content=text).text == f"already archived as {ident[1]}"
     found = do("archival_memory_search", query="why postgres", tags=["x", "database"], match="any")
     assert found.text.splitlines()[:3] == [
-        "showing 1-1 of 1 hits",
+        "showing 1-1 of 1 hit",
         f"1. 2026-05-03 passage {ident[1]} #database",
         f"   {text}",
     ]
@@ -220,7 +221,7 @@ def test_what_arguments_are_meant_for_is_seen(
 def test_arguments_that_are_no_object_are_refused(context: ToolContext, arguments: object) -> None:
     result = calls.run(context, TOOLS, ToolCall("memory_status", arguments))
     assert result.is_error
-    assert "have to be an object" in result.text
+    assert "must be an object" in result.text
 
 
 def test_a_heartbeat_is_passed_on_and_is_no_argument(do: Do) -> None:

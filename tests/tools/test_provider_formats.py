@@ -74,8 +74,8 @@ def test_what_hosts_put_before_a_name_is_left_out(name: str) -> None:
         ("[]", "there is no tool call"),
         ("5", "there is no tool call"),
         ('{"name": "x"}', "there is no tool call"),
-        ("{", "line 1 is not JSON"),
-        ('{"name": "x", "arguments": {}}\nnope', "line 2 is not JSON"),
+        ("{", "line 1 of standard input is not JSON"),
+        ('{"name": "x", "arguments": {}}\nnope', "line 2 of standard input is not JSON"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

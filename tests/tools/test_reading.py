@@ -42,11 +42,11 @@ def test_a_search_without_a_query_lists_what_was_said_from_a_day_on(told: Do) ->
     assert listed.text.startswith("showing 1-5 of 26 messages; more with page=2")
     for scope in {*catalog.SCOPES} - {"sessions"}:
         refused = told("memory_search", since="7d", scope=scope)
-        assert f"error: scope {scope} needs a query\nhint: leave scope out" in refused.text
+        assert f"error: the scope '{scope}' needs a query\nhint: leave scope out" in refused.text
     for given in ({}, {"query": " "}, {"scope": "archive"}):
         refused = told("memory_search", **given)
         assert refused.is_error
-        assert "memory_search needs a query" in refused.text
+        assert "memory_search needs query or since" in refused.text
 
 
 def test_what_is_found_is_read_whole(told: Do) -> None:
@@ -63,7 +63,7 @@ def test_what_is_found_is_read_whole(told: Do) -> None:
     unknown = told("memory_read", id="s-9")
     assert unknown.is_error
     assert "no block, session or passage has the id 's-9'" in unknown.text
-    assert "did you mean human? " in told("memory_read", id="humn").text
+    assert "did you mean 'human'? " in told("memory_read", id="humn").text
     for shown in re.findall(r"^\[.+?\]", told("memory_read").text, re.MULTILINE):
         for ident in (shown, shown.upper(), f"[{shown.partition(':')[2]}".upper()):
             assert told("memory_read", id=ident).text.startswith(shown)
@@ -72,6 +72,6 @@ def test_what_is_found_is_read_whole(told: Do) -> None:
 def test_what_was_paged_out_comes_back_by_the_same_tool(told: Do) -> None:
     told("memory_rethink", label="human", new_value="Likes tea.\n\n" + "The port is 8080.\n" * 40)
     out = told("memory_page_out", label="human", task="tea")
-    assert out.text.endswith("memory_page_out human with back: true brings these parts back")
+    assert out.text.endswith("memory_page_out human with back: true restores these parts")
     back = told("memory_page_out", label="human", back=True)
-    assert back.text.startswith("restored the parts of 'human'")
+    assert back.text.startswith("restored the paged-out parts of 'human'")

@@ -110,12 +110,12 @@ tools:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("tools: {remove: [nothing]}", "tools.remove: there is no tool 'nothing'"),
-        ("tools: {describe: {nothing: x}}", "tools.describe.nothing: there is no such tool"),
+        ("tools: {remove: [nothing]}", "tools.remove: unknown tool 'nothing'"),
+        ("tools: {describe: {nothing: x}}", "tools.describe.nothing: unknown tool"),
         ("tools: {add: {a: {tool: nothing}}}", "tools.add.a: needs an unused name"),
         ("tools: {add: {memory: {tool: memory}}}", "tools.add.memory: needs an unused name"),
-        ("tools: {add: {a: {tool: memory, with: 5}}}", "tools.add.a: `with` has to be a mapping"),
-        ("tools: {add: {a: {tool: memory_insert, with: {line: -5}}}}", "tools.add.a: line of"),
+        ("tools: {add: {a: {tool: memory, with: 5}}}", "tools.add.a: 'with' must be a mapping"),
+        ("tools: {add: {a: {tool: memory_insert, with: {line: -5}}}}", "tools.add.a: 'line' of"),
         (
             "tools: {add: {a: {tool: memory, with: {zzz: 1}}}}",
             "tools.add.a: memory has no argument",
@@ -168,8 +168,8 @@ def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
     )
     lines = offered(tmp_path, repo, "'greet', {'who': 'Ann'}").splitlines()
     assert lines[0] == "hello Ann"
-    assert any(line.startswith("the plugin broken cannot be loaded") for line in lines)
-    assert "the plugin odd is not a memfs.tools.definition.Tool" in lines
+    assert any(line.startswith("plugin 'broken' cannot be loaded") for line in lines)
+    assert "plugin 'odd' is not a memfs.tools.definition.Tool" in lines
 
 
 def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
@@ -178,7 +178,7 @@ def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
     code = "TOOL = Tool('memory_undo', 'Undo', 'read', (), lambda context, given: 'mine')\n"
     install(tmp_path, "diary", "undo = diary:TOOL\n", code)
     kept = offered(tmp_path, repo, "'memory_undo', {}")
-    assert "memory_undo needs label" in kept
-    assert "the tool memory_undo of a plugin has the name of another tool" in kept
+    assert "memory_undo needs 'label'" in kept
+    assert "a plugin's tool 'memory_undo' is not used: another tool has its name" in kept
     configure(place, "\ntools: {remove: [memory_undo]}\n")
     assert offered(tmp_path, repo, "'memory_undo', {}") == "mine\n\n"

@@ -17,7 +17,7 @@ from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 
 USER = Origin("user")
 BRIEF = ["instructions", "persona", "human", "system_rules", "working"]
-NAMES, SERVER = "names of other blocks and tools", "the server's instructions"
+NAMES, SERVER = "names of other blocks and tools", "the MCP server's instructions"
 
 
 def names(found: RequestCost) -> list[str]:
@@ -40,7 +40,7 @@ def test_all_that_is_put_into_a_request_is_listed(place: Place, home: Path, memf
     memfs("sync", "claude", "agents")
     found = measure_request(place, str(home), "claude")
     assert names(found)[6:] == [
-        "where the last session stopped", "8 tools", SERVER, "section of CLAUDE.md",
+        "where the last session stopped", "8 tools", SERVER, "memfs section in CLAUDE.md",
     ]  # fmt: skip
     record = PromptRecord(0, "claude", "s", 0, 0, "", "told " * 50)
     for each in (record, PromptRecord(0, "claude", "s", 0, 0, "", "")):
@@ -55,7 +55,7 @@ def test_what_is_not_wired_is_not_counted(place: Place, home: Path, memfs: Run) 
     assert names(measure_request(place, str(home), "claude")) == [*BRIEF, NAMES]
     assert names(measure_request(place, str(home), "grok")) == [
         SERVER,
-        "text that Grok Build adds for a server",
+        "text that Grok Build adds for MCP",
     ]
 
 
@@ -87,7 +87,7 @@ def test_what_has_no_room_is_cut(place: Place, home: Path, memfs: Run) -> None:
     memfs("install", "claude")
     shown = memfs("status", "--window")
     assert shown.code == 0
-    assert "! 'two' is cut, as it does not fit: shorten a block" in shown.err
+    assert "! 'two' is cut because it does not fit: shorten a block" in shown.err
 
 
 def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
@@ -98,8 +98,8 @@ def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
     found = json.loads(memfs("status", "--window", "--tokens", "8192", "--json").out)
     assert found["used"] + found["left"] == found["room"] == 8192 - 2730 - 512
     assert shown.err == (
-        f"{found['used']:,} of 8,192 tokens ({found['used'] / 8192:.1%}) in each request of memfs agent; "
-        "3,242 are reserved for the answer and tool calls; counted by an estimate\n"
+        f"{found['used']:,} of 8,192 tokens ({found['used'] / 8192:.1%}) in each request from memfs agent; "
+        "3,242 tokens are reserved for the answer and tool calls; counted by an estimate\n"
     )
 
 

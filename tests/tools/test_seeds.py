@@ -59,7 +59,7 @@ def test_seed_001_labels_are_made_plain_and_taken_once(place: Place) -> None:
         calls.run(context, registry.built_in(), ToolCall("memory_create", given)) for _ in range(2)
     )
     assert not made.is_error
-    assert "cannot create 'project_alpha': it exists already" in again.text
+    assert "cannot create 'project_alpha': the block already exists" in again.text
     given = {"label": "human", "description": "Who the user is"}  # it is in the user's tier
     made = calls.run(context, registry.built_in(), ToolCall("memory_create", given))
-    assert "cannot create 'human': it exists already" in made.text
+    assert "cannot create 'human': the block already exists" in made.text

@@ -73,14 +73,14 @@ def test_without_the_server_the_own_hits_are_shown_and_it_is_said(
 ) -> None:
     table.faults = ["before"]
     lines = search(team=True).text.splitlines()
-    assert lines[:2] == ["no hits from the team: the database is away", "showing 1-1 of 1 hits"]
+    assert lines[:2] == ["no hits from the team: the database is away", "showing 1-1 of 1 hit"]
 
 
 def test_without_a_team_that_is_said(search: Do) -> None:
     lines = search(team=True).text.splitlines()
     assert lines[:2] == [
         "no hits from the team: this project has not joined a team",
-        "showing 1-1 of 1 hits",
+        "showing 1-1 of 1 hit",
     ]
 
 
@@ -88,5 +88,5 @@ def test_whole_sessions_are_ones_own(search: Do, table: TeamTable) -> None:
     refused = search(team=True, sessions=True)
     assert refused.is_error
     assert refused.text == (
-        "error: team cannot be combined with sessions\nhint: leave sessions or team out"
+        "error: 'team' cannot be combined with 'sessions'\nhint: leave one of the two out"
     )

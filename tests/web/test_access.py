@@ -153,14 +153,14 @@ def test_the_ticket_is_good_once_and_only_the_page_gets_the_cookie(page: Client)
     }  # fmt: skip
     again = _bring(page, ticket)
     assert (again.status, "set-cookie" in again.headers) == (403, False)
-    assert "used before" in again.words
+    assert "already used" in again.words
     assert "run memfs web again" in again.words
     assert page.get("blocks").status == 200
 
 
 def test_the_ticket_is_not_good_for_long(page: Client) -> None:
     page.access.until = time.monotonic() - 1
-    assert "too old" in _bring(page, page.access.ticket).words
+    assert "expired" in _bring(page, page.access.ticket).words
 
 
 def test_the_code_is_typed_where_no_file_opens_the_page(page: Client) -> None:
@@ -235,16 +235,16 @@ def test_the_code_is_told_to_a_terminal_alone(place: Place, repo: Path) -> None:
     assert place.project
     script = f"{sys.executable} -m memfs web --no-open & read -r line; kill $!; wait"
     _, screen = type_into(["bash", "-c", script], "", repo, keys=("stops the page", "\n"))
-    code = r"with the code\s+(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}"
+    code = r"enter the code\s+(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}"
     assert re.search(code, screen), screen
     with _run_program(repo, "--no-open") as (_, said, _file):
         assert not re.search(r"(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}", said)
-        assert "the code that is in the file" in said
+        assert "the code from the file" in said
 
 
 def test_a_form_needs_the_token_of_this_start(page: Client) -> None:
     answer = page.post("blocks/new", {"label": "sly", "form_token": "wrong"})
-    assert (answer.status, "earlier start" in answer.text) == (403, True)
+    assert (answer.status, "earlier run" in answer.text) == (403, True)
 
 
 def test_reading_changes_nothing(page: Client) -> None:

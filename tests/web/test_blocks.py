@@ -28,7 +28,7 @@ def test_an_edit_is_shown_before_it_is_saved(page: Client, place: Place) -> None
     assert "+I answer briefly." in html.unescape(answer.words)
     assert show.run(place, "persona").block.value == shown.block.value
     answer = page.do("blocks/persona/edit", {**form, "save": "1"})
-    assert "persona: version 2 is saved" in answer.words
+    assert "saved version 2 of &#39;persona&#39;" in answer.words
     assert show.run(place, "persona").block.value == "I answer briefly."
     entry = history.log(place, "persona", 1)[0]
     assert (entry.actor, entry.host, entry.reason) == ("user", "web", "too long")
@@ -54,30 +54,33 @@ def test_refusals_are_those_of_the_command_line(page: Client, place: Place) -> N
 
 def test_a_block_is_made_described_deleted_and_brought_back(page: Client, place: Place) -> None:
     new = {"label": "api/retries", "description": "How we retry", "text": "Wait.", "pinned": "on"}
-    assert "api/retries: version 1 is saved" in page.do("blocks/new", new).words
+    assert "saved version 1 of &#39;api/retries&#39;" in page.do("blocks/new", new).words
     keys = {"description": "Retries", "limit": "900", "version": "1"}
     answer = page.do("blocks/api/retries/keys", keys)
     assert "5 of 900 characters" in answer.words
     block = show.run(place, "api/retries").block
     assert (block.description, block.limit, block.pinned) == ("Retries", 900, False)
     answer = page.do("blocks/api/retries/delete")
-    assert "api/retries: version 3 is saved" in answer.words
-    assert "api/retries: undid delete, version 3" in page.do("blocks/api/retries/undo").words
+    assert "saved version 3 of &#39;api/retries&#39;" in answer.words
+    assert (
+        "undid the last edit of &#39;api/retries&#39;: delete, version 3"
+        in page.do("blocks/api/retries/undo").words
+    )
     assert show.run(place, "api/retries").block.value == "Wait."
 
 
 def test_a_page_that_renews_itself_takes_no_note_of_another(page: Client, place: Place) -> None:
     page.post("blocks/persona/delete")
-    assert "is saved" not in page.get("blocks", memfs_refresh="yes").words
-    assert "persona: version 2 is saved" in page.get("blocks").words
-    assert "is saved" not in page.get("blocks").words
+    assert "saved version" not in page.get("blocks", memfs_refresh="yes").words
+    assert "saved version 2 of &#39;persona&#39;" in page.get("blocks").words
+    assert "saved version" not in page.get("blocks").words
 
 
 def test_an_earlier_version_is_restored(page: Client, place: Place) -> None:
     before = show.run(place, "persona").block.value
     edit.run(place, [Append("persona", "More.")], BY)
     answer = page.do("blocks/persona/restore", {"version": "1"})
-    assert "restored persona to 1" in answer.words
+    assert "restored &#39;persona&#39; to version 1" in answer.words
     assert show.run(place, "persona").block.value == before
 
 
@@ -116,6 +119,6 @@ def test_a_number_that_is_none_is_refused(page: Client) -> None:
 
 
 def test_what_trust_holds_back_is_shown_as_held_back(page: Client, place: Place) -> None:
-    assert "held back" not in page.get("blocks").words
+    assert "not trusted yet" not in page.get("blocks").words
     trust.revoke(place)
-    assert "held back" in page.get("blocks").words
+    assert "not trusted yet" in page.get("blocks").words

@@ -28,15 +28,15 @@ def test_what_was_wrong_is_dismissed_with_a_button_and_comes_again_with_another(
     assert "gateway waits" in ask(place, PROMPT, "one")
     assert not ask(place, "which colour has the gateway of the harbour at night?", "two")
     answer = page.get("prompts")
-    assert "Searched by words alone: no service answered." in answer.words
+    assert "Searched by words only: no service answered." in answer.words
     assert re.search(r"2026-04-02 session s-1, \d\d characters, words: \w+", answer.words)
     assert re.search(
-        r"Closest past exchange: 0\.\d\d, needed: 0\.42\. It is 2026-04-01", answer.words
+        r"Closest past exchange: 0\.\d\d, needed: 0\.42\. The exchange is 2026-04-01", answer.words
     )
     (button,) = re.findall(rf'action="{page.base}/(prompts/\w+)"', answer.text)
     answer = page.do(button, {"to": "wrong"})
     assert "dismissed for similar prompts: 2026-04-02 session s-1" in answer.words
-    assert answer.text.count("Bring it again") == 2
+    assert answer.text.count("Recall again") == 2
     assert not ask(place, PROMPT, "three")
     assert "similar prompts can recall this text again" in page.do(button, {"to": "right"}).words
     assert dismissals.read(place.home) == []
@@ -51,4 +51,4 @@ def test_it_shows_what_the_first_wired_assistant_gets(page: Client, memfs: Run) 
 
 
 def test_without_a_prompt_the_page_says_what_comes_there(read_only: Client) -> None:
-    assert "No prompt was answered here yet." in read_only.get("prompts").words
+    assert "No prompts are recorded here yet." in read_only.get("prompts").words

@@ -38,7 +38,7 @@ def test_facts_are_shown_with_source_and_what_superseded_them(page: Client, plac
 
 def test_a_fact_tells_where_it_was_stated(page: Client, place: Place) -> None:
     state(place, "a" * 16, "The API uses MySQL")
-    assert "Its source is no longer stored." in page.get("facts").words
+    assert "The source is no longer stored." in page.get("facts").words
     say(place, "We use MySQL.")
     answer = page.get("facts")
     assert f'{page.base}/sessions/claude/s-1?message=m0#here"' in answer.text

@@ -27,7 +27,7 @@ def test_findings_are_shown_and_fixed(
     path.write_bytes("---\ndescription: d\n---\nText.\n".encode("utf-16"))
     before = page.get("health")
     assert "broken" in before.words
-    assert "Fix what can be fixed" in before.words
+    assert "Fix problems" in before.words
     page.do("health/fix")
     assert "Text." in path.read_text(encoding="utf-8")
 
@@ -39,13 +39,13 @@ def test_the_page_shows_what_waits_for_trust_and_cannot_trust(
     trust.revoke(place)
     block_file("sly", f"---\ndescription: d\n---\n{STEERING}\n")
     shown = page.get("health/trust")
-    assert "held back" in shown.words
+    assert "not trusted yet" in shown.words
     assert "may steer an assistant" in shown.words
     assert "memfs trust" in shown.words
     assert "<form" not in shown.text.partition("<main")[2].partition("</main>")[0]
     for form in ({"to": "trust"}, {"to": "accept"}, {}):
         answer = page.post("health/trust", form)
-        assert (answer.status, "cannot trust a store" in answer.text) == (400, True)
+        assert (answer.status, "you cannot trust a store" in answer.text) == (400, True)
         assert not store_paths.is_trusted(place.project)
 
 
@@ -128,7 +128,7 @@ def test_secrets_are_masked_and_redacted(
     assert "github-token" in shown.words
     assert SECRET not in shown.text
     answer = page.do("health/secrets")
-    assert "1 secrets are redacted" in answer.words or "are redacted" in answer.words
+    assert "redacted 1 secret; " in answer.words
     assert SECRET not in path.read_text(encoding="utf-8")
 
 
@@ -137,7 +137,7 @@ def test_other_tools_are_counted(page: Client, home: Path) -> None:
     make_claude_mem(home / ".claude-mem")
     words = page.get("health/imports").words
     assert "claude-mem" in words
-    assert "1 observation of repo" in words
+    assert "1 observation from repo" in words
 
 
 def test_the_service_is_said_not_to_run(page: Client) -> None:

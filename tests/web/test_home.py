@@ -36,7 +36,7 @@ def test_a_quiet_memory_says_so_in_one_line(page: Client, place: Place) -> None:
     assert "Needs attention Nothing to decide." in shown
     home = page.get("home").words
     assert "Nothing to decide." in home
-    assert "No prompt was answered here yet." in home
+    assert "No prompts are recorded here yet." in home
 
 
 def test_the_first_page_shows_texts_news_and_what_prompts_were_given(
@@ -82,7 +82,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     some = [Fact(each * 16, f"Service {each} uses Redis", 0.9, "decision") for each in "abc"]
     facts.write_facts(place.home, some)
     assert re.search(r"Needs attention\s*6\b", page.get("home").words)
-    assert "6 things to decide" in page.get("attention").words
+    assert "6 items to decide" in page.get("attention").words
     picked = re.findall(
         r'name="(pick:\w+)"[^>]* checked>', page.get("attention?selected=rule").text
     )

@@ -33,7 +33,7 @@ def test_it_lists_what_the_words_name(page: Client, place: Place) -> None:
 def test_the_last_edit_is_undone_from_it(page: Client, place: Place) -> None:
     edit.run(place, [Append("persona", "Be brief.")], Origin("user"))
     assert "Undo the last edit: project:persona, version" in page.get("go?q=undo").words
-    assert ": undid " in page.do(list_links(page, "undo")[0]).words
+    assert "undid the last edit of " in page.do(list_links(page, "undo")[0]).words
     assert "Be brief." not in show.run(place, "persona").block.value
 
 

@@ -35,7 +35,7 @@ def test_a_long_session_comes_in_pages_with_find_and_jumps(page: Client, place: 
     assert "assistant turn 101" not in first.words
     assert "needle" in page.get("sessions/claude/s-1?page=3").words
     found = page.get("sessions/claude/s-1?find=NEEDLE")
-    assert "1 place with" in found.words
+    assert "1 message with" in found.words
     assert "?page=3&amp;find=NEEDLE#m450" in found.text
     assert 'id="here"' in page.get("sessions/claude/s-1?message=m450").text
     assert "Turn 450" in page.get("sessions/claude/s-1?turn=226").words
@@ -44,15 +44,15 @@ def test_a_long_session_comes_in_pages_with_find_and_jumps(page: Client, place: 
 def test_an_outcome_is_said(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     answer = page.do("sessions/claude/s-1/outcome", {"how": "worked", "why": "tests pass"})
-    assert "session s-1: worked" in answer.words
+    assert "marked session s-1 as worked" in answer.words
     assert sessions.list_sessions(place)[0].outcome == "worked"
 
 
 def test_a_session_is_forgotten_after_a_yes(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     asked = page.do("sessions", {"pick:claude/s-1": "1", "to": "forget"})
-    assert "Forget this session? This removes them from recall" in asked.words
-    assert "cannot be undone" in asked.words
+    assert "Forget this session? memfs removes the session from recall" in asked.words
+    assert "You cannot undo this" in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
     assert sessions.list_sessions(place)
     answer = page.do("sessions/forget", {"yes": "1", "sessions": names})
@@ -74,7 +74,7 @@ def test_many_are_forgotten_by_conditions_but_for_starred_ones(page: Client, pla
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
     page.do("sessions/forget", {"yes": "1", "sessions": f"{names} claude/gone"})
     assert [each.id for each in sessions.list_sessions(place)] == ["s/0", "c-1"]
-    assert "No session is left" in page.get("sessions/forget?period=Today").words
+    assert "no sessions to forget" in page.get("sessions/forget?period=Today").words
     assert "no session is selected" in page.do("sessions", {"to": "forget"}).words
 
 
@@ -97,7 +97,7 @@ def test_conditions_stand_in_the_address(page: Client, place: Place) -> None:
 def test_a_title_and_a_star_are_given_and_taken(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     answer = page.do("sessions/claude/s-1", {"title": f"<b>Gate</b> {SECRET}"})
-    assert "the title is: &lt;b&gt;Gate&lt;/b&gt; [redacted" in answer.text
+    assert "the title is now &#39;&lt;b&gt;Gate&lt;/b&gt; [redacted" in answer.text
     page.do("sessions", {"pick:claude/s-1": "1", "to": "star"})
     assert sessions.list_sessions(place)[0].starred
     page.do("sessions", {"pick:claude/s-1": "1", "to": "unstar"})

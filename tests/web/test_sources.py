@@ -25,7 +25,7 @@ def test_a_source_is_added_searched_and_removed(page: Client, place: Place, docs
     assert "memfs source add" in page.get("sources").words
     form = {"name": "docs", "paths": str(docs), "tier": "project"}
     answer = page.do("sources", form)
-    assert "docs is added to" in answer.words
+    assert "added the source" in answer.words
     assert "1 file in 1 chunk" in answer.words
     assert "binary" in answer.words
     hits = page.get("search?q=gateway+locks&in=sources")
@@ -34,15 +34,15 @@ def test_a_source_is_added_searched_and_removed(page: Client, place: Place, docs
     assert "Locks" in hits.words
     assert "<script>alert" not in hits.text
     (docs / "more.md").write_text("# More\n\nText.\n")
-    assert "docs: 2 files are indexed" in page.do("sources/docs/sync").words
-    assert "removed from searches" in page.do("sources/docs/remove").words
+    assert "indexed 2 files from the source" in page.do("sources/docs/sync").words
+    assert "removed the source" in page.do("sources/docs/remove").words
     assert source.list_sources(place) == ([], [])
     assert (docs / "gateway.md").exists()
 
 
 def test_refusals_are_those_of_the_command(page: Client, place: Place, docs: Path) -> None:
     for form, why in (
-        ({"name": "docs", "paths": ""}, "no folder or file is given"),
+        ({"name": "docs", "paths": ""}, "no folder or file was given"),
         ({"name": "docs", "paths": "'open"}, "cannot be read"),
         ({"name": "../x", "paths": str(docs)}, "cannot be the name of a source"),
         ({"name": "out", "paths": "/etc"}, "outside of the project"),

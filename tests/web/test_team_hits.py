@@ -12,7 +12,7 @@ from tests.team.small_server import serve
 from tests.team.team_table import TeamTable, make_hit
 from tests.web.conftest import Client
 
-BOX = "also the team's"
+BOX = "also search the team"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_hits_of_others_say_who_shared_them_and_lead_nowhere(
     page: Client, table: TeamTable
 ) -> None:
     answer = page.get("search?q=gateway&in=recall&team=yes")
-    assert "1 to 2 of the 2 best" in answer.words
+    assert "1 to 2 of the best 2 hits" in answer.words
     own, other = answer.text.split('<li class="entry', 2)[1:]
     assert f'href="{page.base}/sessions/claude/s-1?message=m0#here"' in own
     assert (
@@ -44,7 +44,7 @@ def test_hits_of_others_say_who_shared_them_and_lead_nowhere(
 
 def test_the_box_stays_as_it_was_and_asks_nobody_by_itself(page: Client, table: TeamTable) -> None:
     assert f'name="team" value="yes"> {BOX}' in page.get("search").text
-    assert "sent to your team's server" in page.get("search").words
+    assert "sends the question to your team server" in page.get("search").words
     assert "shared by" not in page.get("search?q=gateway").text
     assert table.searches == []
     ticked = page.get("search?q=gateway&team=yes").text

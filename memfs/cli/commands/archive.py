@@ -24,17 +24,17 @@ _ID = 8  # characters of an id that are shown: its last ones, which are random
 
 @click.group("archive", cls=CommandGroup)
 def command() -> None:
-    """Store passages: `memfs search` finds them, and the brief does not show them."""
+    """Store passages, which `memfs search` finds and the brief does not show."""
 
 
 @command.command("add")
 @click.argument("text")
 @options.tag_option
-@options.number_option("-i", "--importance", help="Its importance.", default=5, most=10)
-@click.option("--user", is_flag=True, help="Store it in your own store, for all projects.")
+@options.number_option("-i", "--importance", help="1 (trivial) to 10 (vital).", default=5, most=10)
+@click.option("--user", is_flag=True, help="Store TEXT in your own store, for all projects.")
 @options.json_option
 def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
-    """Store TEXT (`-` reads it from stdin). A text that exists already is not stored twice."""
+    """Store TEXT (`-` reads it from stdin). A text that already exists is not stored twice."""
     place, origin = options.find_target(user=user), options.get_origin()
     stored = op.run(place, text_of(text), importance=importance, tags=tag, user=user, origin=origin)
     if as_json:
@@ -48,18 +48,18 @@ def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: b
 
 @command.command("list")
 @options.tag_option
-@options.count_option(20, "Show at most this many passages; 0 shows all.", least=0)
+@options.count_option(20, "Maximum number of passages to show; 0 shows all.", least=0)
 @options.json_option
 @paged
 def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
-    """List passages, the newest first; with tags, those that have all of them."""
+    """List passages, newest first. With --tag, only those with all tags."""
     found = op.list_passages(options.place(), tag)
     shown = found[: count or None]
     if as_json:
         console.as_json([_build_record(each) for each in shown])
         return
     if not found:
-        console.talk("no passages; memfs archive add TEXT stores a passage")
+        console.talk("no passages; to store one, run memfs archive add TEXT")
         return
     rows = [("ID", "DAY", "TIER", "WEIGHT", "TEXT")]
     for each in shown:
@@ -78,7 +78,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
 @options.json_option
 @paged
 def show(id: str, as_json: bool) -> None:
-    """Print the passage with an id that begins or ends with ID."""
+    """Print the passage whose id begins or ends with ID."""
     found = op.find_passage(options.place(), id)
     if as_json:
         console.as_json(_build_record(found))
@@ -96,11 +96,11 @@ def show(id: str, as_json: bool) -> None:
 @click.argument("id", type=_PASSAGE)
 @click.option("--set", "text", metavar="TEXT", help="Replace the whole text (- reads stdin).")
 @click.option(
-    "-t", "--tag", multiple=True, metavar="TAG", help="New tags; they replace the old ones."
+    "-t", "--tag", multiple=True, metavar="TAG", help="Replace the tags; may be repeated."
 )
-@options.number_option("-i", "--importance", help="Its importance.", most=10)
+@options.number_option("-i", "--importance", help="1 (trivial) to 10 (vital).", most=10)
 def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None) -> None:
-    """Change a passage; with no option, its text in your editor. Its id stays the same."""
+    """Change a passage. Without options, edit its text in your editor. The id stays the same."""
     place = options.place()
     change = partial(op.edit, place, id, options.get_origin(), importance=importance)
     if text is None and not tag and importance is None:
@@ -116,14 +116,14 @@ def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None
 @click.argument("id", type=_PASSAGE)
 @options.yes_option("Do not ask for confirmation.")
 def rm(id: str, yes: bool) -> None:
-    """Remove a passage. Only people may do this. git's history still has it."""
+    """Remove a passage (only a person can). Git's history keeps the text."""
     place = options.place()
     found = op.find_passage(place, id)
     if not yes:
         if console.can_ask():
             console.data(found.passage.text)
         refusal, hint = "removing a passage needs your confirmation", "add --yes to confirm"
-        options.confirm("Remove it?", refusal, hint)
+        options.confirm("Remove this passage?", refusal, hint)
     done = op.remove_passage(place, found.passage.id, options.get_origin())
     console.print_done(f"removed {done.id}")
     format_remainder(done.note)

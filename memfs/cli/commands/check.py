@@ -29,8 +29,8 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
 
     It checks the project's blocks, static entries, passages and facts, or FILES such as AGENTS.md.
     It reports names that were removed or moved since an earlier commit, contradictions to a
-    manifest, and texts past their `review_after` or `expires_at`. It does not report doubtful
-    names, and changes no file.
+    manifest such as pyproject.toml, and texts past their `review_after` or `expires_at` date. It
+    does not report uncertain names, and does not change files.
 
     Exit code 1 if it reports a problem.
     """
@@ -48,7 +48,7 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
     try:
         report = op.run(place, files, changed)
     except TimeoutError as error:
-        raise StoreError("git takes too long to read the history", "try again") from error
+        raise StoreError("git took too long to read the history", "try again") from error
     if as_json:
         console.as_json({**asdict(report)})
     else:
@@ -56,14 +56,14 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
             _print_finding(finding)
         if report.shallow:
             console.talk(
-                "! this clone has only a part of the history: removed names cannot be found. In a "
-                "GitHub workflow, set fetch-depth: 0 for actions/checkout"
+                "! this clone is shallow, so removed names cannot be found. Run git fetch "
+                "--unshallow; in a GitHub workflow, set fetch-depth: 0 for actions/checkout"
             )
         looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"
         if not report.findings:
             console.print_done(f"{looked} checked: no problems found")
         else:
-            console.talk(f"{format_count(len(report.findings), 'finding')}; checked: {looked}")
+            console.talk(f"{format_count(len(report.findings), 'problem')} found; {looked} checked")
     if report.findings:
         console.refuse()
 

@@ -17,13 +17,11 @@ _SESSION = "demo-session"
 
 
 @click.command("demo")
-@click.option(
-    "--keep", is_flag=True, help="Do not delete the temporary project, and print its path."
-)
+@click.option("--keep", is_flag=True, help="Keep the temporary project, and print its path.")
 def command(keep: bool) -> None:
     """Show the main steps with a real store in a temporary project, offline.
 
-    It does not read or write your data: the demo has a home folder of its own.
+    The demo does not read or write your data: it has its own home folder.
     """
     folder = tempfile.mkdtemp(prefix="memfs-demo-")
     try:
@@ -37,9 +35,9 @@ def command(keep: bool) -> None:
 
 def _play(folder: str) -> None:
     stage = _Stage(folder)
-    stage.title("A project gets a memory: files in .agent-memory/, committed with it")
+    stage.title("A project gets a memory: files in .agent-memory/, committed with the code")
     stage.memfs("init")
-    stage.title("An earlier session (recorded from Claude Code) is read")
+    stage.title("memfs reads an earlier session, recorded by Claude Code")
     stage.memfs("ingest", resources.path("templates", "demo", "session.jsonl"))
     stage.title("Facts go into blocks, and long-term details into the archive")
     stage.memfs("edit", "human", "--append", "Name: Alice")
@@ -47,15 +45,15 @@ def _play(folder: str) -> None:
     stage.memfs(
         "archive", "add", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"
     )
-    stage.title("A session starts: the hook puts this into the assistant's context")
+    stage.title("A session starts: the hook adds memory to the assistant's context")
     stage.hook("SessionStart", source="startup")
-    stage.title("A block is edited, and the next prompt brings the change, once")
+    stage.title("A block is edited: the next prompt includes the change, once")
     stage.memfs("edit", "human", "--replace", "Alice", "Bob")
     stage.hook("UserPromptSubmit", prompt="good morning")
     stage.hook("UserPromptSubmit", prompt="good morning")
-    stage.title("A prompt also brings related past messages, marked as reference data")
+    stage.title("A prompt also recalls related past messages, marked as reference data")
     stage.hook("UserPromptSubmit", prompt="what was our decision on retries, backoff and jitter?")
-    stage.title("An undo restores the same bytes; no text is lost")
+    stage.title("Undo restores exactly the same bytes; no text is lost")
     stage.memfs("undo", "human")
     stage.memfs("log", "human")
     stage.title("Hybrid search over sessions, archive and blocks: by words and by meaning")
@@ -76,7 +74,7 @@ class _Stage:
         self._env["MEMFS_SERVICE_MODE"] = "off"  # nothing outlives the demo
         if not git.make(self._project):
             raise MemfsError(
-                "git could not make a repository for the demo", "check that git is installed"
+                "git could not create a repository for the demo", "check that git is installed"
             )
 
     def title(self, text: str) -> None:
@@ -114,7 +112,5 @@ class _Stage:
             start_new_session=True,  # Ctrl-C ends us, and we end it
         )
         if done.returncode:
-            raise MemfsError(
-                f"memfs {arguments[0]} failed in the demo", "please report this bug", BUG
-            )
+            raise MemfsError(f"'memfs {arguments[0]}' failed in the demo", "report this bug", BUG)
         return done.stdout or b""

@@ -21,20 +21,20 @@ _COMMITS = 20  # named at most
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Repair files, and save copies of the old files.")
+@click.option("--fix", is_flag=True, help="Repair files; copies of the old files are kept.")
 @click.option("--secrets", is_flag=True, help="Search for secrets in all stored texts, and in git.")
 @click.option(
-    "--purge", is_flag=True, help="With --secrets: redact the secrets found. This cannot be undone."
+    "--purge", is_flag=True, help="With --secrets: redact the secrets found, permanently."
 )
 @click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask for confirmation.")
 @options.json_option
 def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
-    """Check stores, blocks, journal and hooks; list problems with their places and remedies.
+    """Check stores, blocks, journal and hooks; list problems, where they are and how to fix them.
 
     With --secrets: search blocks, archive, history, recall, sessions and logs, and print PATH:LINE
-    TYPE with the first characters of each secret. --purge redacts them, also in read-only blocks
-    and in the history, so that no undo restores one. It leaves no copy. Exit code 1 if there is an
-    error, or a secret is left.
+    TYPE with the first characters of each secret. --purge redacts the secrets, also in read-only
+    blocks and in the history, so that no undo restores them. It keeps no copy. Exit code 1 if there
+    is an error, or a secret is left.
     """
     if (purge or yes) and not secrets:
         raise click.UsageError("--purge and --yes need --secrets")
@@ -88,10 +88,7 @@ def _print_secrets(scan: SecretScan) -> None:
 
 def _ask(count: int) -> None:
     if not sys.stdin.isatty():
-        raise MemfsError(
-            "--purge needs your confirmation, and there is no terminal to ask at",
-            "run memfs doctor --secrets --purge --yes",
-        )
+        raise MemfsError("redacting secrets needs your confirmation", "add --yes to confirm")
     what = format_count(count, "secret")
     click.confirm(f"Redact {what}, also in the history? No copy is kept.", abort=True, err=True)
 
@@ -102,9 +99,9 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         console.print_done(f"{format_count(purged, 'place')} redacted; rotate these secrets anyway")
     if purge and others:
         where = format_count(len(others), "place")
-        console.talk(f"! not redacted in {where}: other files, and data of other projects")
+        console.talk(f"! not redacted in {where}: other programs' files, other projects' data")
     if not scan.found and not purged:
-        console.print_done("no secret was found")
+        console.print_done("no secrets found")
     elif scan.found and not purge:
         console.talk("→ rotate these secrets, then run: memfs doctor --secrets --purge")
     for each in scan.commits[:_COMMITS]:
@@ -113,8 +110,8 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         more = len(scan.commits) - _COMMITS
         console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
-            + "git and every clone still have these secrets: rotate them; git filter-repo can "
-            "remove them from the history"
+            + "git and every clone still contain these secrets: rotate them, then remove "
+            "them from the history with git filter-repo"
         )
     for name in scan.unread:
         console.talk(f"! not searched, or only in part: {name}")

@@ -30,9 +30,9 @@ _KEYS = ("description", "limit", "pinned", "priority")
 @click.argument("label", required=False, default="", type=LABEL)
 @click.option("--append", metavar="TEXT", help="Add TEXT at the end, unless it is already there.")
 @click.option(
-    "--replace", nargs=2, metavar="OLD NEW", help="Replace OLD; it must occur exactly once."
+    "--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur exactly once."
 )
-@click.option("--remove", metavar="TEXT", help="Remove TEXT; it must occur exactly once.")
+@click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur exactly once.")
 @click.option(
     "--insert",
     type=(int, str),
@@ -44,35 +44,32 @@ _KEYS = ("description", "limit", "pinned", "priority")
     "--all", "every", is_flag=True, help="With --replace or --remove: change every occurrence."
 )
 @block_options
-@click.option("--patch", metavar="FILE", help="Make all edits of a JSON list, or none.")
+@click.option("--patch", metavar="FILE", help="Make all edits in FILE (a JSON list), or none.")
 @click.option(
-    "--expect",
-    type=int,
-    metavar="VERSION",
-    help="Refuse the edit if the block has another version.",
+    "--expect", type=int, metavar="VERSION", help="Edit only if the block is still at this version."
 )
 @options.reason_option
 @options.session_option
 def edit_command(
     label: str, patch: str | None, expect: int | None, reason: str, session: str, **values: Any
 ) -> None:
-    """Edit a block; with no operation, in your editor.
+    """Edit a block. Without an operation, open it in your editor.
 
-    A TEXT of `-` is read from stdin. One operation at a time; --patch takes several, over several
-    blocks: [{"op": "append", "label": "human", "text": "…"}, …], from a file or `-`. Ops and their
-    keys: append (text), replace (old, new, every), remove (text, every), insert (line, text),
-    rethink (text), create (description, value, limit, pinned, tags), delete, rename (new),
-    describe (changes).
+    A TEXT of `-` is read from stdin. Use one operation at a time; --patch takes several, for
+    several blocks, from a file or `-`: [{"op": "append", "label": "human", "text": "…"}, …]. Ops
+    and their keys: append (text), replace (old, new, every), remove (text, every), insert
+    (line, text), rethink (text), create (description, value, limit, pinned, tags), delete, rename
+    (new), describe (changes).
     """
     place = options.place(session)
     who = options.get_origin(reason, session)
     edits = _build_edits(label, values)
     if patch:
         if label or edits:
-            raise click.UsageError("--patch takes no LABEL and no other operation")
+            raise click.UsageError("--patch cannot be combined with LABEL or another operation")
         edits = read_patch(patch)
     elif not label:
-        raise click.UsageError("give the label of a block; memfs show --list lists all blocks")
+        raise click.UsageError("give the label of a block; see memfs show --list")
     if edits:
         report(edit.run(place, edits, who, [expect] * len(edits)))
     else:
@@ -107,10 +104,10 @@ def _build_edits(label: str, values: dict[str, Any]) -> list[Edit]:
 @block_options
 @options.reason_option
 def create_command(label: str, value: str, reason: str, **keys: Any) -> None:
-    """Make a new block. VALUE is its first text (`-` reads it from stdin).
+    """Create a block. VALUE is its text (`-` reads it from stdin).
 
     The description explains the block's purpose to the assistant.
-    LABEL may name a tier: user:human.
+    LABEL may include a tier (user:human).
     """
     tier, name = labels.parse(label)
     place = options.find_target(user=tier is not None)
@@ -125,7 +122,7 @@ def create_command(label: str, value: str, reason: str, **keys: Any) -> None:
 @options.reason_option
 @options.session_option
 def delete_command(label: str, reason: str, session: str) -> None:
-    """Delete a block. Its text stays in the history: `memfs undo LABEL` brings it back."""
+    """Delete a block. Its text stays in the history: `memfs undo LABEL` restores it."""
     place = options.place(session)
     report(edit.run(place, [Delete(label)], options.get_origin(reason, session)))
 
@@ -142,4 +139,6 @@ def rename_command(label: str, new: str, reason: str) -> None:
 
 def _tell_label(typed: str, label: str) -> None:
     if typed.rpartition(":")[2] != label:
-        console.talk(f"! the label is {label}: labels have lower-case letters, and _ for a space")
+        console.talk(
+            f"! the label was changed to '{label}': labels use lower case, and _ for a space"
+        )

@@ -28,10 +28,10 @@ _ID = 8  # characters of an id that are shown
 @click.group("facts", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """See statements from past sessions: preferences, decisions, causes, places of things.
+    """See facts from past sessions: preferences, decisions, causes, and where things are.
 
-    Rules find facts in your words and the assistants', without a model. A later fact that
-    contradicts an earlier one supersedes it. Without a command, facts are listed.
+    Rules find facts in what you and the assistants wrote, without a model. A later fact supersedes
+    an earlier one that it contradicts. Without a command, facts are listed.
     """
     if not called.invoked_subcommand:
         called.invoke(list_)
@@ -44,7 +44,7 @@ def command(called: click.Context) -> None:
     "entities",
     multiple=True,
     metavar="NAME",
-    help="Only facts with this name; may be repeated.",
+    help="Only facts that mention this name; may be repeated.",
 )
 @click.option(
     "--category",
@@ -52,10 +52,10 @@ def command(called: click.Context) -> None:
     multiple=True,
     type=click.Choice(CATEGORIES),
     metavar="NAME",
-    help="Only facts of this category: decision, rule, preference, …",
+    help="Only facts in this category: decision, rule, preference, …",
 )
 @click.option(
-    "--since", default="", metavar="DATE", help="Only facts from this day on: 2026-05-03, 2026-05."
+    "--since", default="", metavar="DATE", help="Only facts since this day (2026-05-03, 2026-05)."
 )
 @click.option("--until", default="", metavar="DATE", help="Only facts up to this day.")
 @click.option(
@@ -67,22 +67,22 @@ def command(called: click.Context) -> None:
     help="Only facts with this status.",
 )  # fmt: skip
 @click.option(
-    "--sources", is_flag=True, help="Show the rule or model that found each fact, and its message."
+    "--sources", is_flag=True, help="Show which rule or model found each fact, in which message."
 )
 @click.option(
     "--related",
     default="",
     metavar="NAME",
-    help="Only facts about related names, the nearest first.",
+    help="Only facts about names related to NAME, nearest first.",
 )
 @options.number_option(
-    "--depth", help="With --related: the number of relations to follow.", default=op.DEPTH, most=100
+    "--depth", help="With --related: maximum number of relations.", default=op.DEPTH, most=100
 )
 @click.option("--summary", is_flag=True, help="Show the current facts by category.")
 @options.json_option
 @paged
 def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **conditions: Any) -> None:
-    """List facts, the newest last. PATTERN is a regular expression over them."""
+    """List facts, newest last. PATTERN is a regular expression that facts must match."""
     place = options.place()
     found = op.select_facts(place, pattern, **conditions)
     if as_json and summary:
@@ -101,7 +101,7 @@ def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **condition
     "--model/--no-model",
     "by_model",
     default=None,
-    help="Also ask the configured model, or use rules alone (see extraction_model).",
+    help="Also ask the configured model, or use only rules (setting: extraction_model).",
 )
 def extract_command(by_model: bool | None) -> None:
     """Find facts in new sessions."""
@@ -115,14 +115,14 @@ def extract_command(by_model: bool | None) -> None:
     for problem in done.problems:
         console.talk(f"! {problem}")
     if note:
-        console.talk(f"! some facts were found by rules alone, without the model: {note}")
+        console.talk(f"! some facts were found only by rules, without the model: {note}")
     console.print_done(
         f"{format_count(len(done.facts), 'new fact')} in {format_count(done.messages, 'message')}"
     )
     if done.facts:
         _show(place, list(done.facts[:_NEW]), sources=False)
     if len(done.facts) > _NEW:
-        console.talk(f"{len(done.facts) - _NEW:,} more; memfs facts lists all")
+        console.talk(f"{len(done.facts) - _NEW:,} more; to list all, run memfs facts")
     if done.facts and op.list_offers(place):
         console.talk("to put facts into a block, run: memfs review")
 
@@ -130,14 +130,14 @@ def extract_command(by_model: bool | None) -> None:
 @command.command("accept")
 @click.argument("id", type=_FACT)
 def accept(id: str) -> None:
-    """Accept the fact with an id that begins with ID."""
+    """Accept the fact whose id begins with ID."""
     _decide(id, ACCEPTED)
 
 
 @command.command("reject")
 @click.argument("id", type=_FACT)
 def reject(id: str) -> None:
-    """Reject a wrong fact: it is not extracted again."""
+    """Reject a wrong fact, so that it is not extracted again."""
     _decide(id, REJECTED)
 
 
@@ -148,7 +148,7 @@ def _decide(ident: str, status: str) -> None:
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     if not found:
-        console.talk("no facts found; memfs facts extract looks for facts in new sessions")
+        console.talk("no facts found; to find facts in new sessions, run memfs facts extract")
         return
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"

@@ -21,27 +21,27 @@ _ID = 8  # characters of a session's id in a list
 @click.command("graph")
 @click.argument("name", required=False, default="")
 @click.option(
-    "--svg", type=click.Path(dir_okay=False), help="Draw the session or topic into this file."
+    "--svg", type=click.Path(dir_okay=False), help="Write a drawing of NAME to this file."
 )
 @click.option(
     "--similar",
     "text",
     default="",
     metavar="TEXT",
-    help="Show turns similar to a text, their solutions and next steps.",
+    help="Show turns similar to TEXT, with their solutions and next steps.",
 )
-@click.option("--patterns", is_flag=True, help="Show recurring steps with their outcomes.")
+@click.option("--patterns", is_flag=True, help="Show recurring sequences of steps and outcomes.")
 @click.option(
     "--path",
     "node",
     default="",
     metavar="NODE",
-    help="Show the turns that follow topic:NAME or message:ID.",
+    help="Show the turns that follow NODE (topic:NAME or message:ID).",
 )
 @options.number_option(
-    "--depth", help="With --path: the number of steps to follow.", default=10, most=100
+    "--depth", help="With --path: maximum number of steps to follow.", default=10, most=100
 )
-@options.count_option(5, "Show at most this many similar turns.", most=100)
+@options.count_option(5, "With --similar: maximum number of turns to show.", most=100)
 @options.json_option
 @paged
 def command(
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Show the course of past sessions: requests, actions and outcomes.
 
-    NAME is a session (the beginning of its id is enough) or a topic; without it, all together.
+    NAME is a session (the start of its id is enough) or a topic. Without NAME, see all sessions.
     """
     if sum(map(bool, (name, text, patterns, node))) > 1:
         raise UsageError("use only one of NAME, --similar, --patterns and --path")
@@ -93,7 +93,7 @@ def _print_graph(place: Place, name: str, svg: str | None, *, as_json: bool) -> 
         with open(svg, "w", encoding="utf-8") as handle:
             handle.write(op.draw_svg(found))
         console.print_done(
-            f"{found.title}: {format_count(len(found.flows), 'turn')} drawn into {svg}"
+            f"wrote {format_count(len(found.flows), 'turn')} of {found.title} to {svg}"
         )
         return
     if as_json:
@@ -110,7 +110,7 @@ def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> Non
         console.as_json(asdict(found))
         return
     if not found.flows:
-        console.talk("no similar turn was found")
+        console.talk("no similar turns found")
     for flow, fixed in found.flows:
         _print_flow(flow, session=True)
         if fixed is not None:
@@ -128,7 +128,7 @@ def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
     for edge in found:
         console.data(f"{edge.source} {edge.type} {edge.target}")
     if not found:
-        console.talk(f"{node} is followed by nothing in the graph")
+        console.talk(f"no turns follow '{node}' in the graph")
 
 
 def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:

@@ -20,7 +20,7 @@ _INDENTS: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    
 @click.pass_context
 @paged
 def help_command(called: click.Context, words: tuple[str, ...]) -> None:
-    """Show the help of a command, the commands that programs call (plumbing), or a topic.
+    """Show help for a command, a topic, or the commands that programs call (plumbing).
 
     Topics are configuration, privacy, recall and trust.
     """
@@ -52,7 +52,7 @@ def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Contex
             context.fail(f"{context.command_path} has no subcommands")
         name, found, _ = context.command.resolve_command(context, [word])
         if found is None:
-            context.fail(f"there is no command '{word}'")
+            context.fail(f"no such command '{word}'")
         context = found.context_class(found, parent=context, info_name=name)
     return context
 
@@ -60,7 +60,7 @@ def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Contex
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
-    """Print the completion script for a shell: eval "$(memfs completion bash)"."""
+    """Print the completion script for a shell. To load it, run eval "$(memfs completion bash)"."""
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"there is no completion script for {shell}")

@@ -19,17 +19,17 @@ _EARLIER = ("-", "-", "older than the history")
 
 @click.command("log")
 @click.argument("label", required=False, default="", type=LABEL)
-@options.count_option(20, "Show at most this many edits.")
+@options.count_option(20, "Maximum number of edits to show.")
 @click.option(
-    "--since", metavar="DATE", help="Only edits from this day on: 2026-05-03, yesterday, 7d."
+    "--since", metavar="DATE", help="Only edits since this day (2026-05-03, yesterday, 7d)."
 )
 @options.session_option
 @options.json_option
 @paged
 def log_command(label: str, count: int, since: str | None, session: str, as_json: bool) -> None:
-    """Show who changed a block when and why, newest first; without LABEL, all blocks.
+    """Show who changed a block, when and why, newest first; without LABEL, all blocks.
 
-    Edits are from the journal, teammates' commits from git.
+    Edits come from the journal, teammates' commits from git.
     """
     first = 0
     if since:
@@ -49,7 +49,7 @@ def log_command(label: str, count: int, since: str | None, session: str, as_json
         drop = (chars, head.index("WHO"))
         console.echo(layout.table(rows, right=(0, chars), cut=why, drop=drop))
     else:
-        console.talk("no edits yet")
+        console.talk("no edits found")
 
 
 def _render_row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
@@ -83,14 +83,14 @@ def _count_chars(entry: JournalEntry, text: str | None) -> int:
 @options.json_option
 @paged
 def diff_command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
-    """Show the last change of a block, or the changes from OLD to NEW (without NEW: to now).
+    """Show the last change to a block, or the changes from OLD to NEW (without NEW: to now).
 
-    Both are versions, or ids of commits, as memfs log shows them. LABEL@OLD does as well: LABEL@-1
-    is the version before the current one.
+    OLD and NEW are versions or commit ids, as in memfs log. LABEL@OLD works too: LABEL@-1 is the
+    version before the current one.
     """
     label, at = split_version(label)
     if at and new:
-        raise click.UsageError(f"give two versions at most, not three: {at}, {old} and {new}")
+        raise click.UsageError(f"give one or two versions, not three: {at}, {old} and {new}")
     if at:
         old, new = at, old
     new = new.removeprefix(f"{label}@")
@@ -99,7 +99,7 @@ def diff_command(label: str, old: str, new: str, session: str, as_json: bool) ->
         console.as_json(asdict(found))
         return
     if not found.text:
-        console.talk("no difference")
+        console.talk("no differences")
     show(found.text)
 
 
@@ -109,7 +109,7 @@ def diff_command(label: str, old: str, new: str, session: str, as_json: bool) ->
 @options.json_option
 @paged
 def blame_command(label: str, session: str, as_json: bool) -> None:
-    """Show for each line of a block who wrote it, when, and in which version or commit."""
+    """Show who wrote each line of a block, when, and in which version or commit."""
     lines = history.blame(options.place(session), label)
     if as_json:
         console.as_json(

@@ -28,20 +28,20 @@ _MAX_NAMED = 5  # files, and folders without a store, that are named
     help="Read all sessions on this machine, each into the store of its project.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="List the files that would be read, and read nothing."
+    "--dry-run", is_flag=True, help="List the files that would be read, without reading them."
 )
 @options.json_option
 def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
-    """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
+    """Read transcripts into recall: files, folders, or (without PATHS) all from this project.
 
-    Without PATHS it also reads the commits of the project. It reads each message exactly once: you
-    can stop it at any time and run it again. It recognises formats by content, not by name. With
-    --all, sessions of folders without a store go into your own.
+    Without PATHS it also reads the project's commits. It reads each message exactly once: you can
+    stop it at any time and run it again. It recognises formats by content, not by name. With --all,
+    sessions from folders without a store go into your own store.
     """
     if everything and paths:
         raise UsageError(
             "--all cannot be combined with PATHS",
-            "run memfs ingest PATHS to read files and folders into the store of this folder",
+            "run memfs ingest PATHS to read files and folders into this folder's store",
         )
     if dry_run and everything:
         batches, left = op.plan_everything(options.home())
@@ -63,12 +63,12 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
         console.as_json(_build_record(tally))
         return
     if tally.commits:
-        console.print_done(f"{format_count(tally.commits, 'commit')} of this project")
+        console.print_done(f"{format_count(tally.commits, 'commit')} from this project")
     if not tally.files and not tally.messages:
-        where = "in these folders" if paths else f"of {shorten_path(place.home.top)}"
-        console.talk(f"There are no transcripts {where}.")
+        where = "in these paths" if paths else f"for {shorten_path(place.home.top)}"
+        console.talk(f"no transcripts found {where}")
         if not paths:
-            console.talk("To read the transcripts of all projects, run: memfs ingest --all")
+            console.talk("to read the transcripts of all projects, run: memfs ingest --all")
         return
     _print_totals(tally)
     _print_skipped(tally)
@@ -99,12 +99,12 @@ def _ingest_all(as_json: bool) -> None:
         console.as_json({**_build_record(done.total), "stores": stores, "no_store": left})
         return
     if not done.total.files:
-        console.talk("There are no transcripts of assistants on this machine.")
+        console.talk("no assistant transcripts found on this machine")
         return
     problem = any(each.problem for each in done.stores)
     _print_totals(done.total, is_whole=not (problem or done.left))
     for each in done.stores:
-        own = " (sessions of folders without a store)" if each.store.tier == labels.USER else ""
+        own = " (sessions from folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
         console.talk(f"  {shorten_path(folder)}: {_format_counts(each.tally)}{own}")
         if each.problem:
@@ -123,7 +123,7 @@ def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
             console.talk(f"{shorten_path(top)}: new messages from {count} would be read")
         _print_paths(paths)
     if not any(plans.values()):
-        console.talk("There are no transcripts.")
+        console.talk("no transcripts found")
 
 
 def _print_unrouted(left: list[UnroutedSession]) -> None:
@@ -152,7 +152,7 @@ def _format_counts(tally: Tally) -> str:
 def _print_skipped(tally: Tally) -> None:
     if tally.unplaced:
         files = format_count(len(tally.unplaced), "file")
-        console.talk(f"  {files} with sessions that name no folder: stored in your own store")
+        console.talk(f"  {files} with sessions that name no folder: read into your own store")
         _print_paths(tally.unplaced)
     if tally.malformed:
         console.talk(f"  {format_count(tally.malformed, 'malformed line')} skipped")

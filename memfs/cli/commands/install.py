@@ -32,33 +32,35 @@ from memfs.store.blocks import Place
     help="Show a block made from the project's own files; with -y, write it.",
 )
 def init_command(yes: bool, from_project: bool) -> None:
-    """Make a store for this project, and one for you.
+    """Create a store for this project, and one of your own.
 
     The project's store is `.agent-memory/` at the top of the repository; yours is in your home
     folder, for memory about you. Existing files are not changed.
 
     If the project has commits but no sessions yet, the command offers a block with the content of
-    its manifests, version files and CODEOWNERS. It shows the block first, and asks. The block
-    leaves out what AGENTS.md and the like contain already.
+    its manifests, version files and CODEOWNERS. It shows the block, then asks. The block
+    leaves out what AGENTS.md and similar files already contain.
     """
     made = init.run(os.getcwd(), options.home())
     for path in made.created:
         console.talk(f"  + {_shorten_path(path)}")
     if made.foreign:
         console.talk(
-            f"  {len(made.foreign)} other files in {_shorten_path(made.store)} stay as they are"
+            f"  left {format_count(len(made.foreign), 'other file')} in "
+            f"{_shorten_path(made.store)} unchanged"
         )
     console.print_done(
-        f"the store is {_shorten_path(made.store)}" + ("" if made.created else " (as before)")
+        f"the store is {_shorten_path(made.store)}" + ("" if made.created else " (already exists)")
     )
     if (refused := git.find_refusal(made.store))[0]:
         console.talk(f"! {refused[0]}; {refused[1]}")
     if not made.trusted:
-        console.talk("It already existed: hooks use it only after you run memfs trust.")
+        console.talk("This store already existed: hooks do not use it until you run memfs trust.")
     place = options.place(untrusted=True)
     if place.project is None:
         console.talk(
-            "This store is your own, for all projects. For a project, run memfs init in it."
+            "This is your own store; all your projects use it. To create a store for one project, "
+            "run memfs init in that project's folder."
         )
         return
     _offer_block(place, yes=yes, asked=from_project)
@@ -70,9 +72,11 @@ def init_command(yes: bool, from_project: bool) -> None:
         elif yes or (sys.stdin.isatty() and click.confirm(_ask_wiring(place, name), default=True)):
             _wire_host(place, name, None)
         else:
-            console.talk(f"{title} is installed; wire it with: memfs install {name}")
+            console.talk(f"{title} is installed; to wire it, run: memfs install {name}")
     if not made.hosts:
-        console.talk("No assistant was found. Once you have one, run: memfs install")
+        console.talk(
+            "No assistant was found on this machine. Once you have one, run: memfs install"
+        )
 
 
 def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
@@ -80,20 +84,26 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     if not asked and not (can_ask and draft.is_due(place)):
         return
     if place.project and not place.project.trusted:
-        console.talk("To make a block from the project's files, run memfs trust first.")
+        console.talk(
+            "To create a block from the project's files, run memfs trust, then this command again."
+        )
         return
     if draft.is_written(place):
-        console.talk(f"The block {draft.LABEL} already exists; memfs show {draft.LABEL} prints it")
+        console.talk(
+            f"The block '{draft.LABEL}' already exists; to print it: memfs show {draft.LABEL}"
+        )
         return
     lines = draft.run(place)
     if not lines:
         if asked:
-            console.talk("The project's files add nothing to its instructions.")
+            console.talk(
+                "The project's files contain nothing that its instruction files do not already say."
+            )
         return
-    console.talk("Found in the project's files, and not in its memory yet:")
+    console.talk("Found in the project's files, but not yet in its memory:")
     for line in lines:
         console.talk(f"  {line.render()}")
-    question = f"Write these lines into the block {draft.LABEL}?"
+    question = f"Write these lines to the block '{draft.LABEL}'?"
     if yes or (can_ask and click.confirm(question, default=True)):
         origin = options.get_origin("memfs init: from the project's own files")
         report(edit.run(place, [draft.make_edit(lines)], origin))
@@ -104,7 +114,7 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
 def _ask_wiring(place: Place, host: str) -> str:
     """Return the question whether to wire a host, which says where if that is not here alone."""
     own = install.select_scope(place, host, options.home()) == "local"
-    return f"Wire {hosts.get(host).TITLE} to memfs" + ("?" if own else ", for all your projects?")
+    return f"Wire {hosts.get(host).TITLE} to memfs" + ("?" if own else " for all your projects?")
 
 
 def _shorten_path(path: str) -> str:
@@ -116,37 +126,34 @@ def _shorten_path(path: str) -> str:
 
 @click.command("install")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
-@click.option("--local", is_flag=True, help="Use the project's settings that are not committed.")
+@click.option("--local", is_flag=True, help="Use the project's uncommitted settings, only for you.")
 @click.option(
     "--user", is_flag=True, help="Use your home folder's settings, for all your projects."
 )
 @click.option(
-    "--project", is_flag=True, help="Use the project's committed settings, for everyone on it."
+    "--project", is_flag=True, help="Use the project's committed settings, for the whole team."
 )
 @click.option(
     "--no-mcp", "tools", flag_value=False, default=True,
-    help="Add hooks only, without the tools (MCP server).",
+    help="Add only the hooks, without the tools (MCP server).",
 )  # fmt: skip
-@click.option("--plugin", is_flag=True, help="Install the plugin instead of writing settings.")
 @click.option(
-    "--trust",
-    is_flag=True,
-    help="Trust the memfs hooks, so that they run without a question (Codex).",
+    "--plugin", is_flag=True, help="Install the memfs plugin instead of writing settings."
 )
 @click.option(
-    "--status-line",
-    "line",
-    is_flag=True,
-    help="Also add a status line to the screen (Claude Code).",
+    "--trust", is_flag=True, help="Trust the memfs hooks, so that Codex runs them without asking."
+)
+@click.option(
+    "--status-line", "line", is_flag=True, help="Also show memfs in Claude Code's status line."
 )
 @click.option(
     "--own-memory",
     "memory",
     metavar="WHAT",
     type=click.Choice(["keep", "off", "store"]),
-    help="Claude Code's own memory: keep it, turn it off, or put it into the store.",
+    help="Keep Claude Code's own memory, turn it off, or put it into the store.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without writing anything.")
 def install_command(
     host: tuple[str, ...],
     tools: bool,
@@ -157,15 +164,15 @@ def install_command(
     dry_run: bool,
     **flags: bool,
 ) -> None:
-    """Wire assistants to the memory: add hooks and tools to their settings.
+    """Wire assistants to memfs: add its hooks and tools to their settings.
 
-    Without HOST, it wires every assistant that is found. An assistant that is wired stays in the
-    same settings file. Otherwise memfs uses your own settings, which are not committed: in the
-    project (Claude Code), or for all your projects. Other entries stay as they are. `memfs
-    uninstall` removes the entries of memfs.
+    Without HOST, memfs wires every assistant found on this machine. An assistant that is already
+    wired stays in the same settings file. For others memfs uses your own, uncommitted settings: for
+    this project (Claude Code), or for all your projects. Other entries do not change. `memfs
+    uninstall` removes the entries that memfs added.
 
-    Claude Code also has a memory of its own. At a terminal memfs asks what to do with it;
-    --own-memory answers that.
+    Claude Code also has its own memory. At a terminal memfs asks what to do with it; --own-memory
+    answers the question.
     """
     scope = _parse_scope(flags)
     if plugin and (scope or not tools or line or memory or dry_run):
@@ -176,7 +183,8 @@ def install_command(
         return
     if not found:
         raise StoreError(
-            "no assistant was found on this machine", "name an assistant: memfs install claude"
+            "no assistant was found on this machine",
+            "name an assistant, for example: memfs install claude",
         )
     place = options.place(untrusted=True)
     for name in found:
@@ -195,8 +203,8 @@ def install_command(
             _wire_host(place, name, scope, tools=tools, line=line, memory=memory, unasked=trust)
     if not dry_run and not options.tell_untrusted(place):
         console.talk(
-            "Start a new session now. memfs status shows the cost in tokens, memfs last the texts "
-            "that prompts brought."
+            "Now start a new session. memfs status shows the cost in tokens, memfs last what was "
+            "recalled for your prompts."
         )
 
 
@@ -238,7 +246,7 @@ def _wire_host(
     _print_wiring(wired)
     if target == "user" and not scope:
         console.talk(
-            f"  This applies to all your projects. To undo it: memfs uninstall {host} --user"
+            f"  These settings apply to all your projects. To undo: memfs uninstall {host} --user"
         )
     if asked and (own := _find_memory(place, host)):
         console.talk(f"  {_describe_memory(own)}")
@@ -255,21 +263,23 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     """Ask a person at a terminal what becomes of Claude Code's own memory; keep without one."""
     if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
         return "keep"
-    console.talk(f"Claude Code also has its own memory, in {own.path}")
-    question, choices = "Keep that memory, or switch it off?", ["keep", "off"]
+    console.talk(f"Claude Code also has its own memory in {own.path}")
+    question, choices = "Keep Claude Code's own memory, or turn it off?", ["keep", "off"]
     if scope == "local":
-        question = "Keep that memory, switch it off, or put it into the store?"
+        question = "Keep Claude Code's own memory, turn it off, or put it into the store?"
         choices.append("store")
     return str(click.prompt(question, type=click.Choice(choices), default="keep", err=True))
 
 
 def _describe_memory(own: own_memory.OwnMemory) -> str:
     if own.state == own_memory.ON:
-        return f"Claude Code also keeps its own memory, in {own.path}: --own-memory changes that."
-    earlier = "The old notes stay. To import them: memfs import --from assistants."
+        return (
+            f"Claude Code also has its own memory in {own.path}; to turn it off, use --own-memory."
+        )
+    earlier = "Its old notes stay. To import them: memfs import --from assistants."
     if own.state == own_memory.OFF:
-        return f"Claude Code's own memory is switched off. {earlier}"
-    return f"Claude Code now keeps its own memory in {own.path}, as blocks. {earlier}"
+        return f"Claude Code's own memory is turned off. {earlier}"
+    return f"Claude Code now keeps its own memory as blocks in {own.path}. {earlier}"
 
 
 def _confirm_tracking(planned: list[install.SettingsEdit]) -> bool:
@@ -289,21 +299,21 @@ def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
     if not install.needs_trust(host):
         return
     title = hosts.get(host).TITLE
-    agent = options.get_origin().actor == "agent"
+    agent = options.get_origin().host
     if unasked and agent:
         raise RejectedError(
-            f"an assistant cannot trust hooks for {title}",
-            "run the command in a terminal of your own",
+            f"only a person can trust hooks for {title}, and this is the shell of {agent}",
+            f"run memfs install {host} --trust in your own terminal",
         )
     asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (
-        asked and click.confirm(f"{title} runs only hooks that you trust. Trust those of memfs?")
+        asked and click.confirm(f"{title} runs only hooks that you trust. Trust the memfs hooks?")
     ):
         number = install.trust(place, host)
         console.print_done(f"{title}: {format_count(number, 'hook')} trusted")
     else:
         where = f"run memfs install {host} --trust, or use /hooks in {title}"
-        console.talk(f"  {title} runs the memfs hooks once you trust them: {where}.")
+        console.talk(f"  {title} does not run the memfs hooks until you trust them: {where}.")
 
 
 def _print_wiring(wired: list[install.SettingsEdit]) -> None:
@@ -314,15 +324,13 @@ def _print_wiring(wired: list[install.SettingsEdit]) -> None:
 def _print_plan(planned: list[install.SettingsEdit]) -> None:
     for each in planned:
         layout.print_diff(each.diff)
-        why = f"; it is {each.tracking}" if each.tracking else ""
+        why = f"; the file is {each.tracking}" if each.tracking else ""
         console.talk(f"{hosts.get(each.host).TITLE}: {each.path} would be {each.outcome}{why}")
 
 
 @click.command("uninstall")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
-@click.option(
-    "--local", is_flag=True, help="Change only the project's settings that are not committed."
-)
+@click.option("--local", is_flag=True, help="Change only the project's uncommitted settings.")
 @click.option(
     "--user", is_flag=True, help="Change only your home folder's settings, for all your projects."
 )
@@ -332,27 +340,27 @@ def _print_plan(planned: list[install.SettingsEdit]) -> None:
     is_flag=True,
     help="Remove everything that memfs set up for you and this project.",
 )
-@click.option("--memory", is_flag=True, help="With --everything: remove the memory, too.")
+@click.option("--memory", is_flag=True, help="With --everything: also remove the memory.")
 @options.yes_option("With --everything: do not ask for confirmation.")
-@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without writing anything.")
 def uninstall_command(
     host: tuple[str, ...], everything: bool, memory: bool, yes: bool, dry_run: bool, **flags: bool
 ) -> None:
     """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
-    A settings file that did not change meanwhile is restored byte for byte.
+    A settings file that has not changed since `memfs install` is restored byte for byte.
 
-    --everything also removes them from your home folder's settings, with the memfs sections, git
-    hooks, merge driver, service and search indexes. It lists them first. The memory (your own
-    store and the project's) goes only with --memory, or if you confirm it. Committed files stay.
+    --everything also cleans your home folder's settings, and removes the memfs sections, git hooks,
+    merge driver, service and search indexes. It lists them first. The memory (your own store and
+    the project's) is removed only with --memory, or if you confirm. Committed files stay.
     """
     scope = _parse_scope(flags)
     if everything and (host or scope):
         raise click.UsageError(
-            "--everything takes no assistant and no --local, --user or --project"
+            "--everything cannot be combined with an assistant, --local, --user or --project"
         )
     if (memory or yes) and not everything:
-        raise click.UsageError("--memory and --yes need --everything")
+        raise click.UsageError("--memory and --yes work only with --everything")
     if everything:
         _remove_everything(memory=memory, yes=yes, dry_run=dry_run)
         return
@@ -379,8 +387,8 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
     assistant = caller.find_assistant()
     if memory and assistant and not dry_run:
         raise RejectedError(
-            f"an assistant cannot remove memory (this is the shell of {assistant})",
-            "run the command in a terminal of your own",
+            f"only a person can remove memory, and this is the shell of {assistant}",
+            "run memfs uninstall --everything --memory in your own terminal",
         )
     planned = removal_plan.plan(options.place(untrusted=True), options.home())
     _list_names("To be removed:", [each.name for each in planned.wiring])
@@ -394,14 +402,18 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
                     "removing everything needs your confirmation", "add --yes to confirm"
                 )
             if planned.wiring:
-                click.confirm("Remove them?", abort=True, err=True)
+                click.confirm(
+                    "Remove all that is listed under 'To be removed'?", abort=True, err=True
+                )
             memory = bool(planned.memory and not assistant) and click.confirm(
-                "Remove the memory, too? It cannot be restored.", err=True
+                "Also remove the memory? It cannot be restored.", err=True
             )
         for step in planned.wiring + (planned.memory if memory else []):
             step.run()
             console.print_done(f"removed {step.name}")
-    console.talk(f"To remove memfs itself: uv tool uninstall {DISTRIBUTION}, or use pipx or pip")
+    console.talk(
+        f"To uninstall memfs itself: uv tool uninstall {DISTRIBUTION} (or use pipx or pip)"
+    )
 
 
 def _list_names(title: str, names: list[str]) -> None:
@@ -414,6 +426,10 @@ def _print_others(place: Place, host: str, scopes: tuple[str, ...]) -> None:
     for found in install.list_wired(place, host, options.home()):
         if found.scope not in scopes:
             how = f"memfs uninstall {host} --{found.scope}"
-            console.talk(f"{title} is wired in {found.path}: {how}")
+            console.talk(
+                f"{title} is still wired in {found.path}; to remove these settings, run {how}"
+            )
     for path in install.list_plugged(place, host, options.home()):
-        console.talk(f"{title} has the memfs plugin, enabled in {path}: uninstall it in {title}")
+        console.talk(
+            f"{title} still has the memfs plugin, enabled in {path}: uninstall it in {title}"
+        )

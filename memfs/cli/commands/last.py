@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from memfs.ops.handoff import LastSession
 
 _PROMPT = 200  # characters of a prompt that are shown
-_UNKNOWN = "(text unknown: its session is not in recall yet)"
+_UNKNOWN = "(text unknown: the session is not in recall yet)"
 
 
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
-@click.option("--wrong", metavar="ID", help="Do not bring this item for similar prompts again.")
-@click.option("--right", metavar="ID", help="Bring a dismissed item again.")
+@click.option("--wrong", metavar="ID", help="Do not recall this item for similar prompts again.")
+@click.option("--right", metavar="ID", help="Recall a dismissed item again.")
 @click.option("--dismissed", is_flag=True, help="List dismissed items.")
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
@@ -33,14 +33,14 @@ _UNKNOWN = "(text unknown: its session is not in recall yet)"
 def last_command(
     number: int, wrong: str, right: str, dismissed: bool, session: bool, as_json: bool
 ) -> None:
-    """Show the texts that the last NUMBER prompts brought, their sources, and why.
+    """Show what was recalled for the last NUMBER prompts, from which sources, and why.
 
-    What came with a file that was opened since is there, too.
+    The list includes what was recalled for files opened since then.
 
     It also shows how close the closest past exchange was, and how close it had to be.
 
-    For --wrong, a prompt is similar if it shares at least half of its words with the one that
-    brought the item, without words such as "fix" or "the".
+    For --wrong, a prompt is similar if it shares at least half of its words with the prompt that
+    the item was recalled for. Words such as "fix" or "the" do not count.
     """
     if sum(map(bool, (wrong, right, dismissed, session))) > 1:
         raise click.UsageError("use only one of --wrong, --right, --dismissed and --session")
@@ -55,7 +55,7 @@ def last_command(
         console.talk(f"to undo: memfs last --right {item.id}")
     elif right:
         op.restore(place, right)
-        console.print_done(f"{right} can be brought for similar prompts again")
+        console.print_done(f"item {right} can be recalled for similar prompts again")
     elif dismissed:
         _list_dismissed(place, as_json=as_json)
     else:
@@ -66,12 +66,12 @@ def last_command(
 @click.option("--drop", is_flag=True, help="Delete the note.")
 @options.json_option
 def handoff_command(drop: bool, as_json: bool) -> None:
-    """Give a note about the end of the last session to the next one, and print it.
+    """Give the next session a note about how the last session ended, and print the note.
 
-    The note comes once, in any assistant: the last request, the closing message, open items,
-    edited files, and the last command if it failed. memfs gives it by itself, for seven days if an
-    item is open, otherwise for one day. This command first reads new sessions, and gives the note
-    again, however old it is. To turn it off: hooks.handoff in config.yaml.
+    The next session of any assistant gets the note once: the last request, the closing message,
+    open items, edited files, and the last command if it failed. memfs does this automatically, for
+    seven days if an item is open, otherwise for one day. This command reads new sessions, then
+    gives the note again, however old it is. To turn notes off, set hooks.handoff in config.yaml.
     """
     from memfs.cli.progress import stoppable_stages  # which `last` needs not
     from memfs.ops import handoff  # likewise, with the index
@@ -91,10 +91,12 @@ def _show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:
-        console.talk("no session here has a note to hand over; memfs ingest reads new sessions")
         console.talk(
-            "A session with one prompt has a note only if it edited a file, has an open item, or "
-            "its last command failed."
+            "no session here has a note to hand over; to read new sessions, run memfs ingest"
+        )
+        console.talk(
+            "A session with one prompt has a note only if it edited a file, left an item open, or "
+            "ended with a failed command."
         )
     else:
         console.echo(make_plain(found.text).rstrip())
@@ -107,11 +109,11 @@ def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("no prompt was answered here yet; see: memfs doctor")
+        console.talk("no prompts have been answered here yet; to find out why, run memfs doctor")
     for each in found:
         _show(each)
     if any(each.items for each in found):
-        console.talk("memfs last --wrong ID stops bringing an item for similar prompts")
+        console.talk("to stop recalling an item for similar prompts: memfs last --wrong ID")
 
 
 def _list_dismissed(place: Place, *, as_json: bool) -> None:
@@ -124,7 +126,7 @@ def _list_dismissed(place: Place, *, as_json: bool) -> None:
     for each in found:
         head = f"{each.id}  {format_time(each.at)}  {flatten_text(each.source)}"
         console.echo(layout.format_head(head))
-        console.echo(f"not brought for prompts like: {_format_prompt(each.prompt)}")
+        console.echo(f"not recalled for prompts like: {_format_prompt(each.prompt)}")
 
 
 def _show(found: RecentPrompt) -> None:

@@ -10,9 +10,9 @@ from memfs.ops import model as op
 from memfs.ops.model import Coverage
 
 _DONE = {
-    "made": "; all documents are indexed with it",
-    "behind": "; another process is indexing documents with it, see memfs model",
-    "removed": "; the old vectors are removed",
+    "made": "; all documents are indexed with this model",
+    "behind": "; another process is indexing the documents; to see its progress, run memfs model",
+    "removed": "; the old vectors were removed",
     "": "",
 }
 
@@ -38,25 +38,25 @@ def command(called: click.Context, as_json: bool) -> None:
 @command.command("use")
 @click.argument("model", metavar="NAME")
 def use_command(model: str) -> None:
-    """Use another model: bundled, none, a folder, or a name of the hub (owner/name).
+    """Use another model: bundled, none, a folder, or owner/name from the Hugging Face hub.
 
-    It is written into your own configuration, and all documents here get its vectors. Until then,
-    searches use the vectors of the former model. With none, search goes by words alone, and
-    existing vectors are removed.
+    The setting goes into your own configuration, and all documents here are indexed again. Until
+    the new index is complete, searches use the previous model. With none, memfs searches by words
+    alone, and removes existing vectors.
     """
     with progress.show_stages() as stage:
         taken = op.use_model(options.place(), model, stage)
-    console.print_done(f"embedding: {taken.model} in {taken.path}{_DONE[taken.state]}")
+    console.print_done(f"embedding model: {taken.model}, set in {taken.path}{_DONE[taken.state]}")
     if taken.overruled:
-        console.talk(f"! another setting overrides this here: {taken.overruled}")
+        console.talk(f"! in this project another setting overrides this one: {taken.overruled}")
 
 
 @command.command("fetch")
 @click.argument("name", required=False, default="", metavar="[OWNER/NAME]")
 def fetch_command(name: str) -> None:
-    """Download a model from the Hugging Face hub: the named one, or the configured one.
+    """Download a model from the Hugging Face hub: OWNER/NAME, or the configured model.
 
-    No other command downloads.
+    No other command downloads models.
     """
     console.print_done(f"the model is in {op.fetch(options.place(), name)}")
 
@@ -66,7 +66,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
     facts = [("model", f"{found.model}{note}")]
     if found.off and found.bytes:
         size = format_size(found.bytes)
-        vectors = f"{size} of vectors are stored; memfs model use none removes them"
+        vectors = f"{size} of vectors are stored; to remove them, run memfs model use none"
         return [*facts, ("index", vectors)]
     if found.source:
         facts += [
@@ -80,7 +80,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
         facts.append(
             (
                 "meanwhile",
-                f"{found.former} is used for searches; memfs ingest makes the missing vectors",
+                f"searches use {found.former}; to make the missing vectors, run memfs ingest",
             )
         )
     return facts

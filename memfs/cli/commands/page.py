@@ -14,7 +14,7 @@ from memfs.ops.page import PagedOut
 
 _FATES = {
     "archive": "to the archive",
-    "summarise": "shortened (whole in archive)",
+    "summarise": "shortened (full text in archive)",
     "discard": "deleted (still in the history)",
 }
 _SHOWN = 90  # characters of a part
@@ -37,14 +37,16 @@ def command() -> None:
     "--free",
     type=click.IntRange(1, 100),
     metavar="PERCENT",
-    help="Free this share of the block's limit, the least useful parts first.",
+    help="Page out the least useful parts until this percentage of the block's limit is free.",
 )
-@click.option("--all", "everything", is_flag=True, help="Move everything except headings and code.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Page out everything except headings and code."
+)
 @click.option(
     "--dry-run",
     "dry",
     is_flag=True,
-    help="Show the parts and their destinations, and write nothing.",
+    help="Show the parts and their destinations without writing anything.",
 )
 @options.reason_option
 @options.session_option
@@ -60,10 +62,10 @@ def page_out_command(
 ) -> None:
     """Move parts that the current task does not need out of a block.
 
-    Each part gets a score: its closeness to the task, mentions in recent prompts, how important it
-    sounds, how new it is. Important parts go to the archive. Long parts go there too, and are
-    shortened in the block. Passing notes are dropped. memfs page in LABEL brings all of it back,
-    memfs undo takes the last step back.
+    Each part gets a score for its closeness to the task, mentions in recent prompts, importance and
+    age. Important parts move to the archive. Long parts move there too, and are shortened in the
+    block. Passing notes are deleted. To restore all parts: memfs page in LABEL. To take back only
+    the last step: memfs undo LABEL.
     """
     place, origin = options.place(session), options.get_origin(reason, session)
     done = op.page_out(place, label, origin, free=1e9 if everything else (free or 0) / 100, **how)
@@ -71,7 +73,10 @@ def page_out_command(
         console.as_json(_build_record(done))
         return
     if not done.gone:
-        console.talk(f"every part of '{done.label}' is about the task; the block is unchanged")
+        console.talk(
+            f"every part of '{done.label}' is relevant to the current task, "
+            "so nothing was paged out"
+        )
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     for each in done.gone:
@@ -80,10 +85,10 @@ def page_out_command(
     console.echo(layout.table(rows, right=(0, 1)))
     parts = format_count(len(done.gone), "part")
     if how["dry"]:
-        console.talk(f"{parts} of '{done.label}' would be moved; no file was written")
+        console.talk(f"{parts} of '{done.label}' would be paged out; no file was written")
         return
     console.print_done(
-        f"{parts} paged out of '{done.label}'; to restore: memfs page in {done.label}"
+        f"{parts} paged out of '{done.label}'; to restore them: memfs page in {done.label}"
     )
     format_remainder(done.note)
 
@@ -93,17 +98,19 @@ def page_out_command(
 @options.reason_option
 @options.session_option
 def page_in_command(label: str, reason: str, session: str) -> None:
-    """Bring paged out parts back into a block.
+    """Restore the paged out parts of a block.
 
-    A block that did not change meanwhile gets the same bytes as before. Otherwise the parts are
-    merged into it. Without enough room, they come back shortened.
+    A block that has not changed since is restored byte for byte. Otherwise the parts are merged
+    into the block. Without enough room, they are shortened.
     """
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
     if done.shortened:
-        console.print_done(f"restored a summary in '{done.label}': there is no room for all parts")
-        console.talk("to restore the rest, make room and run the command again")
+        console.print_done(
+            f"restored a summary in '{done.label}': there is not enough room for all parts"
+        )
+        console.talk("to restore the rest, shorten the block, then run the command again")
     else:
-        console.print_done(f"restored the parts of '{done.label}'")
+        console.print_done(f"restored all paged out parts of '{done.label}'")
     format_remainder(done.note)
 
 

@@ -14,12 +14,12 @@ from memfs.ipc.client import HookCall
 @click.argument("host", type=click.Choice([*hosts.NAMES, "auto", "line"]), metavar="HOST")
 @click.argument("tools", required=False, type=click.Choice(["mcp"]))
 def hook_command(host: str, tools: str | None) -> None:
-    """Answer one hook call of HOST: its event as JSON on stdin, the reply on stdout.
+    """Answer one hook call from HOST: the event is JSON on stdin, the reply goes to stdout.
 
     Assistants call this themselves once `memfs install` or the plugin has wired them. `auto` is
     the assistant that sent the event, `line` prints a status line, and `mcp` means that the
-    assistant has the memfs tools. An error is one line in `.agent-memory/local/hook.log`; the exit
-    code is always 0.
+    assistant has the memfs tools. Errors go to `.agent-memory/local/hook.log`; the exit code is
+    always 0.
     """
     main(HookCall([host, tools] if tools else [host]))
 
@@ -33,11 +33,11 @@ def hook_command(host: str, tools: str | None) -> None:
 )
 @click.option("--session", default="", metavar="ID", help="The id of the assistant's session.")
 def mcp_command(folder: str, session: str) -> None:
-    """Serve memory as MCP tools on standard input and output; assistants start this."""
+    """Serve memory as MCP tools on standard input and output; assistants start this command."""
     if folder and not os.path.isdir(folder):
         raise UsageError(
-            f"there is no folder {os.path.abspath(folder)}: no memory is served",
-            "name the folder of the project, or leave --folder out",
+            f"there is no folder {os.path.abspath(folder)}, so no memory is served",
+            "give --folder the project's folder, or leave it out",
         )
     from memfs.mcp import server  # help lists this command too
 
@@ -49,10 +49,10 @@ def mcp_command(folder: str, session: str) -> None:
 @click.argument("ours", type=click.Path())
 @click.argument("theirs", type=click.Path())
 def merge_driver_command(base: str, ours: str, theirs: str) -> None:
-    """Merge THEIRS into OURS, both made from BASE: git calls this for blocks.
+    """Merge THEIRS into OURS, both changed from BASE; git calls this command for blocks.
 
-    `memfs init` registers it in a clone. Front matter is merged by rule, bodies by line. No line
-    of either side is lost.
+    `memfs init` registers the driver in a clone. Front matter is merged by fixed rules, bodies
+    line by line. No line from either side is lost.
     """
     from memfs.ops import merge  # with YAML, which assistants do not wait for
 

@@ -25,10 +25,10 @@ from memfs.store.proposals import Proposal
 _ITEM = CompletedType("id", lambda place, _: [item.id for item in review.list_items(place)])
 _KEYS = {
     "y": "accept it",
-    "n": "dismiss it: it is not shown again",
+    "n": "dismiss it, and never show it again",
     "e": "edit its text, then accept it",
     "s": "leave it for later",
-    "q": "quit: leave this and all that follow for later",
+    "q": "quit, and leave this item and the rest for later",
     "?": "explain the keys",
 }
 _ID = 8  # characters of an id that are shown
@@ -37,15 +37,15 @@ _ID = 8  # characters of an id that are shown
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """Decide on what waits: rules and facts from sessions, contradictions, changes of others.
+    """Decide on waiting items: rules and facts from sessions, contradictions, others' changes.
 
-    The list also has proposals of a model, names that are out of date (see memfs check), dates
-    that are past, and blocks that are nearly full. At a terminal it shows each, and a key accepts,
-    dismisses, edits or skips it.
+    The list also has proposals by a model, names that are out of date (see memfs check), dates in
+    the past, and blocks that are nearly full. At a terminal, you accept, dismiss, edit or skip
+    each item with a key.
 
-    review.mode turns on automatic reviews: off (the default), nudge (the next
-    prompt reminds the assistant), inline (the assistant's own model, at the end of a turn) or
-    background (the configured model, when a session ends).
+    The setting review.mode controls automatic reviews: off (the default), nudge (the next prompt
+    reminds the assistant), inline (the assistant's own model, at the end of a turn) or background
+    (the configured model, when a session ends).
     """
     if called.invoked_subcommand:
         return
@@ -58,7 +58,7 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List all that waits for a decision, and the edits by reviews of sessions."""
+    """List the waiting items, and the edits made by session reviews."""
     place = options.place()
     if not as_json:
         _list(place)
@@ -72,7 +72,7 @@ def list_(as_json: bool) -> None:
 @click.argument("id", type=_ITEM)
 @options.json_option
 def show_(id: str, as_json: bool) -> None:
-    """Show one item: for a proposal, the whole diff."""
+    """Show one item; for a proposal, the full diff."""
     (item,) = review.find_items(options.place(), [id])
     if as_json:
         console.as_json(_build_record(item))
@@ -83,7 +83,7 @@ def show_(id: str, as_json: bool) -> None:
 @command.command("accept")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
 def accept(ids: tuple[str, ...]) -> None:
-    """Accept items: write rules, facts and proposals into blocks, update names out of date."""
+    """Accept items: write rules, facts and proposals to blocks, and update outdated names."""
     place = options.place()
     for item in review.find_items(place, ids):
         with _going_on():
@@ -93,7 +93,7 @@ def accept(ids: tuple[str, ...]) -> None:
 @command.command("dismiss")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
 def dismiss(ids: tuple[str, ...]) -> None:
-    """Dismiss items: they are not listed again. A dismissed fact is rejected."""
+    """Dismiss items, so that they are not listed again. A dismissed fact is rejected."""
     place = options.place()
     for item in review.find_items(place, ids):
         with _going_on():
@@ -108,7 +108,7 @@ def dismiss(ids: tuple[str, ...]) -> None:
     metavar="HOST",
     default="claude",
     show_default=True,
-    help="The assistant of that session.",
+    help="The assistant that recorded the session.",
 )
 def session(id: str, host: str) -> None:
     """Let the configured model review one session now, and save missing facts."""
@@ -116,17 +116,19 @@ def session(id: str, host: str) -> None:
 
 
 @command.command("reflect")
-@options.number_option("--sessions", "most", help="Review at most this many sessions.", default=8)
+@options.number_option(
+    "--sessions", "most", help="Maximum number of sessions to review.", default=8
+)
 @click.option(
     "--again", is_flag=True, help="Review the latest sessions, even if they were reviewed before."
 )
 @click.option("--apply", "applied", is_flag=True, help="Accept the proposals without asking.")
 def reflect(most: int, again: bool, applied: bool) -> None:
-    """Let the configured model look over past sessions, and propose changes to the memory.
+    """Let the configured model review past sessions, and propose changes to the memory.
 
-    It works in a draft of the store (in git, a worktree) and shows the diff. The memory changes
-    only with memfs review accept. With --apply, or review.apply in your own configuration, it
-    changes at once.
+    The model works in a draft of the store (in git, a worktree), and the command shows the diff.
+    The memory changes only when you run memfs review accept, or at once with --apply or
+    review.apply in your own configuration.
     """
     place = options.place()
     model = parts.load("agent.configured_model").load_model()
@@ -219,7 +221,7 @@ def _list(place: Place) -> None:
     for item in items:
         _show(item, whole=False)
     if items:
-        console.talk("memfs review accept ID..., dismiss ID..., or show ID")
+        console.talk("to decide: memfs review accept ID..., dismiss ID..., or show ID")
     else:
         console.talk("nothing to decide")
     _show_reviews(place)
@@ -253,7 +255,7 @@ def show_proposal(found: Proposal) -> None:
     sessions = format_count(len(found.sessions), "session")
     console.talk(f"proposed by {found.model} from {sessions}, {format_time(found.at)} ({found.id})")
     if found.branch:
-        console.talk(f"the draft is in the git branch {found.branch}")
+        console.talk(f"the draft is on the git branch {found.branch}")
     for each in found.changes:
         name = f"{each.tier}:{each.label}"
         show(changes.format_diff(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
@@ -277,7 +279,7 @@ def _decide(place: Place, item: ReviewItem, key: str) -> None:
             if text.strip():
                 _accept(place, item, text.strip())
             else:
-                console.talk("left for later: the text was empty")
+                console.talk("left for later, because the text was empty")
 
 
 def _ask(question: str, item: ReviewItem) -> str:

@@ -43,7 +43,7 @@ _STOPPED = "the index built so far is saved; run the search again to continue"
     "places",
     multiple=True,
     type=click.Choice(sorted(KINDS)),
-    help="Search only recall (past sessions), the archive, commits, and so on.",
+    help="Search only in this place; recall is past sessions.",
 )
 @click.option(
     "--role",
@@ -56,24 +56,28 @@ _STOPPED = "the index built so far is saved; run the search again to continue"
     "--speaker", "speakers", multiple=True, metavar="NAME",
     help="Only texts by this agent or person.",
 )  # fmt: skip
-@click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session.")
+@click.option(
+    "--session", "sessions", multiple=True, metavar="ID", help="Only texts from this session."
+)
 @options.host_option("hosts", multiple=True)
 @click.option("-t", "--tag", "tags", multiple=True, help="Only texts with all of these tags.")
 @click.option(
-    "--since", metavar="DATE", help="Only texts from this day on: 2026-05-03, yesterday, 7d."
+    "--since",
+    metavar="DATE",
+    help="Only texts from this day on, such as 2026-05-03, yesterday or 7d.",
 )
 @click.option("--until", metavar="DATE", help="Only texts up to the end of this day.")
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "text", "semantic"]),
-    help="Search by words and meaning (hybrid, the default), by words, or by meaning.",
+    help="Search by words and meaning (hybrid, the default), words (text) or meaning (semantic).",
 )
 @options.number_option(
     "-n", "count", help="Number of hits on a page (default: archival.search_top_k).", most=_MOST
 )
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="The page of hits to show.")
 @click.option(
-    "--sessions", "whole", is_flag=True, help="List the best sessions, with their best turns."
+    "--sessions", "whole", is_flag=True, help="List the best sessions, each with its best turns."
 )
 @click.option(
     "--nearest", is_flag=True, help="Show the nearest hits even if none is clearly relevant."
@@ -119,7 +123,7 @@ def search_command(
         **only,  # type: ignore[arg-type]  # by the names of its fields
     )
     if team and whole:
-        raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
+        raise UsageError("--team finds hits, not whole sessions", "leave out --sessions")
     text, name = " ".join(query), "session" if whole else "hit"
     place = options.place()
     count = count or config.load(place).get_page_size(_MOST)
@@ -143,7 +147,8 @@ def search_command(
         _open(place, found[opened - first], full=full, as_json=as_json)
     elif opened:
         raise UsageError(
-            f"there is no {name} {opened}: the search found {format_count(shown.total, name)}"
+            f"there is no {name} {opened}: the search found {format_count(shown.total, name)}",
+            "run the search without --open to see the numbers",
         )
     elif as_json:
         head = {"total": shown.total, "first": first, "sure": shown.sure}
@@ -155,7 +160,8 @@ def search_command(
         _report_nothing(place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
-            f"no hit is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
+            f"no hit is clearly relevant; to show the {format_count(shown.total, name)}, add "
+            "--nearest"
         )
     else:
         _print_page(found, text, first, shown.total, page, full=full)
@@ -171,14 +177,14 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
     """Say why there is nothing on a page; `pages` tells how many there are, "" for none."""
     unread = data_sources.explain_no_history(place) if set(places) == {"commits"} else ""
     if pages:
-        console.talk(f"there is no page {page}: {pages}")
+        console.talk(f"there is no page {page}: the search found {pages}")
     elif unread:
-        console.talk(f"no commits are read: {unread}")
+        console.talk(f"commits are not searched: {unread}")
     elif places == ("sources",) and not data_sources.list_sources(place):
-        console.talk("there are no sources here; memfs source add NAME PATH adds a source")
+        console.talk("there are no sources here; to add one, run memfs source add NAME PATH")
     elif place.project is None:
         console.talk(
-            "no hits in your own store; there is no project store here (memfs init creates one)"
+            "no hits in your own store; to create a store for this project, run memfs init"
         )
     else:
         console.talk("no hits")
@@ -220,7 +226,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
         console.as_json([{"turn": each.turn, **each.message._asdict()} for each in said])
         return
     print_messages(said, full=full, marked=ident)
-    console.talk(f"whole session: memfs session show {hit.session}")
+    console.talk(f"to see the whole session: memfs session show {hit.session}")
 
 
 def _open_file(place: Place, hit: Hit) -> None:
@@ -237,7 +243,7 @@ def _open_file(place: Place, hit: Hit) -> None:
 
 
 def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> None:
-    turns = f"{format_count(found.turns, 'turn')} about it"
+    turns = format_count(found.turns, "matching turn")
     parts = (found.host, format_day(found.at), f"session {found.session}", turns)
     head = flatten_text("  ".join(part for part in parts if part))
     _print_head(number, head)
@@ -285,13 +291,14 @@ def _print_aside(text: str) -> None:
 @click.command("recall")
 @click.argument("task", nargs=-1, required=True)
 @options.number_option(
-    "--budget", help="The most tokens to print (default: orchestrator.context_limit)."
+    "--budget", help="Maximum number of tokens (default: orchestrator.context_limit)."
 )
 @click.option(
     "--compression",
     type=click.Choice(["smart", "aggressive"]),
     default=None,
-    help="How to shorten texts that do not fit: to the best sentences, or to their beginnings.",
+    help="How to shorten texts that do not fit: keep the best sentences of each text (smart), or "
+    "only its beginning (aggressive).",
 )
 @click.option(
     "--nearest", is_flag=True, help="Show the nearest pieces even if none is clearly relevant."
@@ -308,8 +315,8 @@ def recall_command(
 ) -> None:
     """Print a context for a model that works on TASK.
 
-    It searches passages, past messages, facts and unpinned blocks, and joins the best, without
-    duplicates.
+    memfs searches passages, past messages, facts and unpinned blocks, and joins the best pieces
+    without duplicates.
     """
     from memfs.ops import context as op  # which a search needs not
 
@@ -329,11 +336,11 @@ def _show_context(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
         console.talk(f"! {problem}")
     if not found.pieces:
-        console.talk("the memory has nothing about this task")
+        console.talk("the memory contains nothing about this task")
         return
     if not found.sure and not nearest:
         pieces = format_count(len(found.pieces), "piece")
-        console.talk(f"no hit is clearly relevant; --nearest shows the {pieces}")
+        console.talk(f"no hit is clearly relevant; to show the {pieces}, add --nearest")
         return
     console.print_text(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""

@@ -38,7 +38,7 @@ _filter_options = options.add_options(
     click.option(
         "--since",
         metavar="DATE",
-        help="Only sessions that ended on or after this day: 2026-05-03, 7d.",
+        help="Only sessions that ended on or after this day, such as 2026-05-03 or 7d.",
     ),
     click.option("--until", metavar="DATE", help="Only sessions that ended on or before this day."),
     options.host_option(),
@@ -51,7 +51,7 @@ _filter_options = options.add_options(
     click.option(
         "--outcome",
         type=click.Choice(["worked", "failed"]),
-        help="Only sessions that you rated so.",
+        help="Only sessions with this outcome.",
     ),
 )
 
@@ -66,7 +66,7 @@ def _make_filter(**given: Any) -> SessionFilter:
 
 
 @command.command("list")
-@options.count_option(20, "Show at most this many sessions; 0 shows all.", least=0)
+@options.count_option(20, "Maximum number of sessions to show; 0 shows all.", least=0)
 @_filter_options
 @click.option("--starred", is_flag=True, help="Only starred sessions.")
 @options.json_option
@@ -82,12 +82,12 @@ def list_(count: int, as_json: bool, **conditions: Any) -> None:
         console.as_json([{**asdict(each), "messages": number} for each, number in rows])
         return
     if not found:
-        why = "no sessions; memfs ingest reads the transcripts of assistants"
+        why = "no sessions yet; to read the transcripts of assistants, run memfs ingest"
         console.talk(why if only == op.ALL else "no session meets these conditions")
         return
     console.echo(_format_table(place, shown, _measure_ids(each.id for each in found)))
     if len(shown) < len(found):
-        console.talk(f"{len(shown)} of {len(found):,} sessions; -n 0 shows all")
+        console.talk(f"{len(shown)} of {len(found):,} sessions; to show all, add -n 0")
 
 
 def _format_table(place: Place, shown: Sequence[RecordedSession], sizes: Mapping[str, int]) -> str:
@@ -118,7 +118,7 @@ def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
 @command.command("show")
 @click.argument("id", type=_SESSION)
 @options.number_option("--turn", help="Begin at this turn.")
-@click.option("--full", is_flag=True, help="Show full texts, also those of tools.")
+@click.option("--full", is_flag=True, help="Show full texts, including those of tools.")
 @options.json_option
 @paged
 def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
@@ -129,7 +129,7 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
     said = [each for each in messages if each.turn >= (turn or 0)]
     if turn and not said:
         raise UsageError(
-            f"the session has no turn {turn}", f"see its turns: memfs session show {id}"
+            f"the session has no turn {turn}", f"list the turns: memfs session show {id}"
         )
     if as_json:
         texts = [{"turn": each.turn, **each.message._asdict()} for each in said]
@@ -143,14 +143,14 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
 @command.command("star")
 @click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
 def star(ids: tuple[str, ...]) -> None:
-    """Star sessions: forget skips them, unless you name them."""
+    """Star sessions: memfs session forget skips them, unless you give their ids."""
     _star(ids, starred=True)
 
 
 @command.command("unstar")
 @click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
 def unstar(ids: tuple[str, ...]) -> None:
-    """Remove the stars of sessions."""
+    """Remove the stars from sessions."""
     _star(ids, starred=False)
 
 
@@ -169,7 +169,7 @@ def rename(id: str, title: str) -> None:
     """Give a session a TITLE; "" restores the title from its first prompt."""
     place = options.place()
     found, _ = op.find_session(place, id)
-    console.print_done(f"session {found.id}: {op.rename_session(place, found, title)}")
+    console.print_done(f"renamed session {found.id}: {op.rename_session(place, found, title)}")
 
 
 @command.command("forget")
@@ -179,17 +179,18 @@ def rename(id: str, title: str) -> None:
 def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
     """Remove sessions from recall, search, the graph and the facts; they are not read again.
 
-    Name them, or give conditions: those that meet all are listed, and you are asked. Without a
-    terminal nothing is removed until you add --yes. Starred sessions go only if you name them.
+    Give their ids, or conditions. The command lists the sessions that meet all conditions, and
+    asks. Without a terminal it removes nothing unless you add --yes. Starred sessions are removed
+    only if you give their ids.
 
-    This cannot be undone. Accepted facts, blocks and the archive stay. The assistants' own
-    transcripts stay, too. Only people may do this.
+    Forgetting cannot be undone. Accepted facts, blocks, the archive and the assistants' own
+    transcripts stay. Only a person can forget sessions.
     """
     place, only = options.place(), _make_filter(**conditions)
     if bool(ids) == (only != op.ALL):
         raise UsageError(
-            "give the ids of sessions, or conditions",
-            "for example: memfs session forget --until 90d",
+            "give either session ids or conditions",
+            "for example, run memfs session forget --until 90d",
         )
     if ids:
         found, starred = [op.find_session(place, each)[0] for each in ids], 0
@@ -199,8 +200,8 @@ def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
         starred = len(every) - len(found)
     if starred:
         console.talk(
-            f"{format_count(starred, 'starred session')} left out: "
-            "give their ids to forget them, too"
+            f"left out {format_count(starred, 'starred session')}; "
+            "to forget starred sessions, give their ids"
         )
     if not found:
         console.talk("no session meets these conditions")
@@ -224,10 +225,10 @@ def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
         console.talk(head + layout.shorten(each.title or "-", room))
     if len(found) > _NAMED:
         console.talk(
-            f"  and {len(found) - _NAMED:,} more: memfs session list with the same options shows "
-            "them"
+            f"  and {len(found) - _NAMED:,} more; to list them, run memfs session list with the "
+            "same options"
         )
-    console.talk("This cannot be undone. The assistants' own transcripts stay.")
+    console.talk("Forgetting cannot be undone. The assistants' own transcripts stay.")
     question = "Forget them?" if len(found) > 1 else "Forget it?"
     options.confirm(question, "forgetting sessions needs your confirmation", "add --yes to confirm")
 
@@ -241,9 +242,9 @@ def outcome(id: str, how: str, why: str, turn: int | None) -> None:
     """Rate a past session (the beginning of its ID is enough).
 
     memfs also notices passed tests, commits and thanks, but your rating counts more. `memfs graph`
-    shows it, and prompts about the same problem bring the solution.
+    shows the rating, and prompts about the same problem recall the solution.
     """
     from memfs.ops import graph  # with numpy, which a list needs not
 
     graph.set_outcome(options.place(), id, worked=how == "worked", why=why, turn=turn or 0)
-    console.print_done(f"{how}: session {id}" + (f", turn {turn}" if turn else ""))
+    console.print_done(f"rated session {id}{f', turn {turn}' if turn else ''}: {how}")

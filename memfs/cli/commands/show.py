@@ -16,17 +16,17 @@ from memfs.store.blocks import Place
 
 @click.command("show")
 @click.argument("label", required=False, default="", type=LABEL)
-@click.option("--raw", is_flag=True, help="Print the whole file, with its front matter.")
+@click.option("--raw", is_flag=True, help="Print the whole file, including its front matter.")
 @click.option("-l", "--list", "listed", is_flag=True, help="List all blocks, with their sizes.")
 @options.session_option
 @options.json_option
 @paged
 def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) -> None:
-    """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
+    """Show a block: LABEL, TIER:LABEL, LABEL@VERSION or LABEL@COMMIT.
 
     LABEL@-1 is the version before the current one, LABEL@-2 the one before that.
 
-    Without LABEL, the brief: the text that an assistant gets when a session starts.
+    Without LABEL, print the brief: the text that an assistant gets when a session starts.
     """
     place = options.place(session)
     options.tell_untrusted(place)
@@ -86,6 +86,6 @@ def _list_blocks(place: Place, *, as_json: bool) -> None:
         noted = ", ".join(filter(None, marks))
         rows.append((block.tier, block.label, *used, str(shown.version), noted))
     if len(rows) == 1:
-        console.talk("no blocks yet; make one with: memfs create LABEL")
+        console.talk("no blocks yet; to create one, run memfs create LABEL")
     else:
         console.echo(layout.table(rows, right=(3, 4, 5)))

@@ -26,7 +26,7 @@ _GO_ON = "run memfs source sync to continue"
 
 @click.group("source", cls=CommandGroup)
 def command() -> None:
-    """Include folders and files outside of the memory in searches: documentation, notes, code."""
+    """Include folders and files outside the memory in searches: documentation, notes, code."""
 
 
 @command.command("add")
@@ -48,7 +48,7 @@ def command() -> None:
 )
 @options.number_option(
     "--chunk-size",
-    help=f"Number of characters in a chunk (default: {settings.DEFAULT_CHUNK_SIZE}).",
+    help=f"Maximum number of characters in a chunk (default: {settings.DEFAULT_CHUNK_SIZE}).",
 )
 @options.number_option(
     "--overlap",
@@ -61,11 +61,11 @@ def command() -> None:
 )
 @options.json_option
 def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: Any) -> None:
-    """Include PATHs in searches, under a NAME. They are indexed, not copied.
+    """Include PATHs in searches, as the source NAME. Files are indexed, not copied.
 
     The source goes into the project's configuration, which others share, so PATHs must be in the
-    project. With --user they can be anywhere. Files that .gitignore or .memfsignore name are left
-    out, and so are hidden, binary and large files, and files with a secret.
+    project. With --user they can be anywhere. Files that .gitignore or .memfsignore lists are left
+    out, and so are hidden, binary and large files, and files that contain a secret.
     """
     place = options.find_target(user=user)
     with stoppable_stages(lambda: f"the source was added; {_GO_ON}") as stage:
@@ -73,11 +73,11 @@ def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: A
     if as_json:
         console.as_json({"name": done.name, "path": done.path, "index": _build_index(done.state)})
         return
-    console.print_done(f"added {done.name} to {shorten_path(done.path)}")
+    console.print_done(f"added the source '{done.name}' to {shorten_path(done.path)}")
     if done.state:
         _print_state(done.name, done.state)
     else:
-        console.talk("the source is indexed once you trust the store: run memfs trust")
+        console.talk("the source is not indexed until you trust the store: run memfs trust")
     format_remainder(done.note)
 
 
@@ -85,7 +85,7 @@ def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: A
 @options.json_option
 @paged
 def list_(as_json: bool) -> None:
-    """List the sources of the project and your own, and refused ones."""
+    """List the project's sources and your own, and the refused ones."""
     found, refused = op.list_sources(options.place())
     if as_json:
         console.as_json({"sources": [_build_record(each) for each in found], "refused": refused})
@@ -103,7 +103,7 @@ def list_(as_json: bool) -> None:
     if found:
         console.echo(layout.table(rows, right=(2, 3, 4), cut=5))
     if any(each.state is None for each in found):
-        console.talk("a source with - is not indexed yet: run memfs source sync")
+        console.talk("- means not indexed yet; to index, run memfs source sync")
     for reason in refused:
         console.talk(f"! {reason}")
 
@@ -113,7 +113,7 @@ def list_(as_json: bool) -> None:
 @options.json_option
 @paged
 def show(name: str, as_json: bool) -> None:
-    """Show a source: indexed files, and left out files by reason."""
+    """Show a source: indexed files, and files left out, by reason."""
     found = op.find_source(options.place(), name)
     if as_json:
         console.as_json(_build_record(found))
@@ -122,7 +122,7 @@ def show(name: str, as_json: bool) -> None:
         console.echo(f"{console.style(f'{label:<10}', 'bright_black')} {flatten_text(value)}")
     state = found.state
     if state is None:
-        console.talk(f"this source is not indexed yet: run memfs source sync {name}")
+        console.talk(f"the source '{name}' is not indexed yet: run memfs source sync {name}")
         return
     for reason, count in sorted(state.left.items(), key=lambda each: -each[1]):
         console.echo(f"{console.style('left out', 'bright_black')}   {count:,}: {reason}")
@@ -130,7 +130,9 @@ def show(name: str, as_json: bool) -> None:
         for path in named[:_SHOWN]:
             console.echo(layout.wrap(flatten_text(path), 13))
         if len(named) > _SHOWN:
-            console.talk(f"             … {count - _SHOWN:,} more; --json lists {len(named):,}")
+            console.talk(
+                f"             … {count - _SHOWN:,} more; to list {len(named):,}, add --json"
+            )
     for path in state.missing:
         console.talk(f"! {shorten_path(path)} does not exist")
 
@@ -139,9 +141,9 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("name", required=False, default="", type=_NAME, metavar="[NAME]")
 @options.json_option
 def sync(name: str, as_json: bool) -> None:
-    """Index changed files of a source, or of all.
+    """Index changed files of one source, or of all sources.
 
-    The service does this by itself. You can stop the command at any time and run it again.
+    The service does this automatically. You can stop the command at any time and run it again.
     """
     with stoppable_stages(lambda: _GO_ON) as stage:
         found = op.sync(options.place(), name, stage)
@@ -159,12 +161,12 @@ def sync(name: str, as_json: bool) -> None:
 @click.argument("name", type=_NAME)
 @options.json_option
 def rm(name: str, as_json: bool) -> None:
-    """Remove a source: its entry and its index. Its files stay."""
+    """Remove a source and its index. Its files stay."""
     done = op.remove(options.place(), name, options.get_origin())
     if as_json:
         console.as_json({"name": done.name, "path": done.path})
         return
-    console.print_done(f"removed {done.name} from {shorten_path(done.path)}")
+    console.print_done(f"removed the source '{done.name}' from {shorten_path(done.path)}")
     format_remainder(done.note)
 
 
@@ -183,7 +185,7 @@ def _list_facts(found: ListedSource) -> list[tuple[str, str]]:
     facts += [("path", shorten_path(path)) for path in source.paths]
     facts += [("glob", each) for each in source.globs]
     facts += [("exclude", each) for each in source.excludes]
-    facts.append(("cut", f"{source.chunk_size:,} characters, {source.overlap:,} repeated"))
+    facts.append(("chunk", f"{source.chunk_size:,} characters, {source.overlap:,} repeated"))
     if state:
         files, chunks = format_count(state.files, "file"), format_count(state.chunks, "chunk")
         when = format_age(state.at) if state.whole else "the last run was not finished"

@@ -24,20 +24,20 @@ def command() -> None:
 @command.command("add")
 @click.argument("key")
 @click.argument("text")
-@click.option("--category", default="", help="The category of the entry: style, contacts, limits.")
+@click.option(
+    "--category", default="", help="The category of the entry, such as style, contacts or limits."
+)
 @options.tag_option
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) -> None:
-    """Store TEXT (`-` reads it from stdin) as KEY. An existing key is refused."""
+    """Store TEXT (`-` reads it from stdin) under a new KEY."""
     place = options.find_target(user=user)
     made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
     console.print_done(f"stored '{made.entry.key}' in the {made.tier}'s store")
 
 
 @command.command("list")
-@click.option(
-    "--category", default="", help="Only entries of this category: style, contacts, limits."
-)
+@click.option("--category", default="", help="Only entries in this category.")
 @options.tag_option
 @click.option("--find", "query", default="", metavar="TEXT", help="Only entries with these words.")
 @options.json_option
@@ -49,7 +49,7 @@ def list_(category: str, tag: tuple[str, ...], query: str, as_json: bool) -> Non
         console.as_json([_build_record(each) for each in listed])
         return
     if not listed:
-        console.talk("no static entries; memfs static add KEY TEXT stores an entry")
+        console.talk("no static entries; to add one, run memfs static add KEY TEXT")
         return
     rows = [("KEY", "TIER", "CATEGORY", "TAGS", "SIZE")]
     for each in listed:
@@ -71,15 +71,18 @@ def show(key: str, as_json: bool) -> None:
         return
     console.data(found.entry.text)
     if found.entry.changed:
-        console.talk("! this text was changed by hand since it was stored")
+        console.talk("! this text has been changed by hand since it was stored")
 
 
 @command.command("rm")
 @click.argument("key", type=_KEY)
 def rm(key: str) -> None:
-    """Remove an entry. Only people may do this."""
-    if options.get_origin().actor == "agent":
-        raise RejectedError("only a person can remove a static entry", "ask the user to remove it")
+    """Remove an entry. Only a person can remove entries."""
+    if name := options.get_origin().host:
+        raise RejectedError(
+            f"only a person can remove a static entry, and this is the shell of {name}",
+            f"run memfs static rm {key} in your own terminal",
+        )
     console.print_done(f"removed '{op.remove(options.place(), key).entry.key}'")
 
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _LINES = 40  # of the log
 _VALUES = 15  # cells before a value
-_PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
+_PAUSES = {"battery": "the machine runs on battery", "load": "the machine is busy"}
 
 
 @click.command("status")
 @click.option(
     "--window",
     is_flag=True,
-    help="Show the tokens that memfs adds to each request of the assistant.",
+    help="Show the tokens that memfs adds to each request from the assistant.",
 )
 @options.number_option("--tokens", help="With --window: the size of the context window in tokens.")
 @options.session_option
@@ -78,7 +78,7 @@ def status_command(window: bool, tokens: int | None, session: str, as_json: bool
 def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
     sessions = format_count(found.sessions, "session")
     messages = f"{format_count(found.messages, 'message')} in {sessions}"
-    facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
+    facts = [("turned off", f"by {found.off} (enabled: false)")] if found.off else []
     facts += [
         ("project store", _format_project(found)),
         ("user store", found.user or "no store yet: run memfs init"),
@@ -90,12 +90,11 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         *(_describe_source(each) for each in found.sources),
     ]
     if found.waiting:
-        facts.append(
-            ("waiting", f"{found.waiting} transcripts, which the next search or ingest reads")
-        )
+        transcripts = format_count(found.waiting, "transcript")
+        facts.append(("waiting", f"{transcripts}; the next search or memfs ingest reads them"))
     if found.by_words:
         of = f"{found.by_words} of the last {format_count(found.prompts, 'prompt')}"
-        facts.append(("prompts", f"{of} searched by words alone; memfs last shows why"))
+        facts.append(("prompts", f"{of} searched by words alone; to see why, run memfs last"))
     facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in _list_service(found.service)]
     agent = parts.find("agent.configured_model") if config.names_model() else None
@@ -110,20 +109,17 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         counts = (
             format_count(count, review.NOUNS[kind]) for kind, count in found.to_decide.items()
         )
-        facts.append(("to decide", f"{', '.join(counts)}: memfs review"))
+        facts.append(("to decide", f"{', '.join(counts)}; run memfs review"))
     facts += [("refused", line) for line in found.refused]
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
-        facts.append(
-            ("not committed", f"{count}: commit them, or they follow you to other branches")
-        )
+        what = "commit these changes, or they stay in your working folder when you switch branches"
+        facts.append(("not committed", f"{count}: {what}"))
     if any("enforce" in each.block.meta for each in found.blocks):
         from memfs.ops.trust import describe_rules  # few blocks are enforced
 
         for key, what in () if options.hides_content(place) else describe_rules(place):
-            facts.append(
-                ("not enforced", f"{key} ({what}) until you accept the rule: run memfs trust")
-            )
+            facts.append(("not enforced", f"{key} ({what}); to enforce the rule, run memfs trust"))
     if found.trusted or not found.project:
         for name in dict.fromkeys(name for name, _ in found.wired):
             from memfs.tools.request_cost import measure_request  # where one is wired
@@ -151,17 +147,17 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
         rows.append((name, f"{taken:,}", bar, f"{taken / found.window:.1%}", cut))
     console.echo(layout.table(rows, right=(1, 3, 4)))
     free = found.window - found.room
-    kept = f"; {free:,} are reserved for the answer and tool calls" if free else ""
+    kept = f"; {free:,} tokens are reserved for the answer and tool calls" if free else ""
     console.talk(f"{_format_cost(found)}{kept}; counted by {found.counter}")
     for each in found.parts:
         if each.cut:
             console.talk(
-                f"! '{each.name}' is cut, as it does not fit: shorten a block with memfs edit"
+                f"! '{each.name}' is cut because it does not fit: shorten a block with memfs edit"
             )
 
 
 def _describe_source(found: SourceStatus) -> tuple[str, str]:
-    stale = "" if found.current else "; out of date: the next search reads the changes"
+    stale = "" if found.current else "; out of date until the next search"
     if found.kind == data_sources.COMMITS:
         return "history", f"{format_count(found.chunks, 'commit')}{stale}"
     files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
@@ -172,12 +168,12 @@ def _format_cost(found: RequestCost) -> str:
     whose = hosts.get(found.host).TITLE if found.host else "memfs agent"
     share = f"{found.used:,} of {found.window:,} tokens ({found.used / found.window:.1%})"
     more = f", and {found.added:,} more for each prompt on average" if found.added else ""
-    return f"{share} in each request of {whose}{more}"
+    return f"{share} in each request from {whose}{more}"
 
 
 def _list_service(found: ServiceStatus | None) -> list[str]:
     if found is None:
-        return ["not running: hooks and searches work without it"]
+        return ["not running; hooks and searches work without the service"]
     parts = [f"process {found.process}", format_count(len(found.stores), "store")]
     if found.bytes:
         parts.append(format_size(found.bytes))
@@ -216,8 +212,9 @@ def _format_project(found: Status) -> str:
 def service_command(called: click.Context, as_json: bool) -> None:
     """Show the service, the background process that updates indexes and answers searches.
 
-    Hooks and MCP servers start it when they need it, and it ends after half an hour without a
-    request. Without it everything works more slowly, and prompts are searched by words alone.
+    Hooks and MCP servers start the service when they need it, and it stops after half an hour
+    without a request. Without the service everything is slower, and prompts are searched by words
+    alone.
     """
     if not called.invoked_subcommand:
         _show_service(as_json=as_json)
@@ -225,7 +222,7 @@ def service_command(called: click.Context, as_json: bool) -> None:
 
 @service_command.command("start")
 def start() -> None:
-    """Start it, if it does not run."""
+    """Start the service, if it is not running."""
     found, new = service.start()
     console.print_done(
         f"the service {'is' if new else 'was already'} running: process {found.process}"
@@ -234,9 +231,9 @@ def start() -> None:
 
 @service_command.command("stop")
 def stop() -> None:
-    """Stop it at once, with its work; the next session starts it again.
+    """Stop the service and its work at once; the next session starts the service again.
 
-    `service: {mode: off}` in your own configuration turns it off.
+    `service: {mode: off}` in your own configuration turns the service off.
     """
     console.print_done(
         "the service has stopped" if service.stop() else "the service is not running"
@@ -246,13 +243,13 @@ def stop() -> None:
 @service_command.command("status")
 @options.json_option
 def service_status(as_json: bool) -> None:
-    """Show its open stores, and its current work."""
+    """Show the service's open stores and current work."""
     _show_service(as_json=as_json)
 
 
 @service_command.command("logs")
 def logs() -> None:
-    """Print the end of its log."""
+    """Print the end of the service's log."""
     path, text = service.log()
     console.talk(path)
     console.data("\n".join(text.splitlines()[-_LINES:]))

@@ -29,9 +29,9 @@ _NAMED = 5  # of several
 @click.command("sync")
 @click.argument("target", nargs=-1, type=click.Choice((*TARGETS, labels.USER)))
 @click.option("--remote", metavar="URL", help="With user: the git repository to sync with.")
-@click.option("--sessions/--no-sessions", default=None, help="With user: sync sessions, too.")
-@click.option("--remove", is_flag=True, help="Remove the section; with user: stop syncing.")
-@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
+@click.option("--sessions/--no-sessions", default=None, help="With user: also sync sessions.")
+@click.option("--remove", is_flag=True, help="Remove the memfs section; with user: stop syncing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without writing anything.")
 @click.option(
     "--check", is_flag=True, help="Write nothing; exit with code 1 if a section is out of date."
 )
@@ -55,33 +55,37 @@ def command(
     merged: bool,
     as_json: bool,
 ) -> None:
-    """Write the project's memory into files that assistants read by themselves.
+    """Write the project's memory to files that assistants read automatically.
 
     For assistants without hooks: agents is AGENTS.md, claude CLAUDE.md, gemini GEMINI.md, cursor
     .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. The
     project's blocks go into a marked section; memfs never changes text outside of it. Without
     TARGET, it updates every file that has the section.
 
-    The target user is another thing: it syncs your own store (blocks, archive, facts, static
-    entries and prompts in ~/.agent-memory) with a git repository of yours, for your other machines.
-    It pulls, merges and pushes. It is off until you name the repository with --remote.
+    The target user is different: it syncs your own store (blocks, archive, facts, static entries
+    and prompts in ~/.agent-memory) with a git repository that you own, for your other machines. It
+    pulls, merges and pushes. Syncing is off until you set the repository with --remote.
     """
     if check and remove:
         raise click.UsageError("use --check or --remove, not both")
     alone = git_hook + no_git_hook + stage + merged
     if labels.USER in target:
-        if len(set(target)) > 1 or check or alone or (remove and (remote or dry_run)):
+        if remove and (remote or dry_run):
+            raise click.UsageError("--remove cannot be combined with --remote or --dry-run")
+        if len(set(target)) > 1 or check or alone:
             raise click.UsageError(
-                "the target user takes no other target, and only the options --remote, --sessions, "
-                "--dry-run, --remove and --json"
+                "the target 'user' cannot be combined with other targets, --check or the options "
+                "for git hooks"
             )
         _sync_user(remote, sessions, remove=remove, dry_run=dry_run, as_json=as_json)
         return
     if remote is not None or sessions is not None:
-        raise click.UsageError("--remote and --sessions need the target user: memfs sync user")
+        raise click.UsageError(
+            "--remote and --sessions work only with the target 'user': run memfs sync user"
+        )
     if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
         raise click.UsageError(
-            "--git-hook, --no-git-hook, --stage, --merged: give one of them, and no other option"
+            "use only one of --git-hook, --no-git-hook, --stage and --merged, and no other option"
         )
     if stage:
         _stage_files()
@@ -105,13 +109,17 @@ def _sync_user(
     place = options.place(untrusted=True)
     if remove:
         done = sync_user.stop(place)
-        console.print_done("your store is no longer synced" if done else "your store has no remote")
+        console.print_done(
+            "your store is no longer synced"
+            if done
+            else "your store is not synced: it has no remote"
+        )
         return
     address = "" if remote is None else remote_store.parse_address(remote)
     if address and not dry_run and (name := caller.find_assistant()):
         raise RejectedError(
-            f"an assistant cannot set the repository of your memory (this is the shell of {name})",
-            "run memfs sync user --remote in a terminal of your own",
+            f"only a person can set the repository to sync with, and this is the shell of {name}",
+            "run memfs sync user --remote URL in your own terminal",
         )
     found = sync_user.run(place, address, sessions=sessions, write=not dry_run)
     if as_json:
@@ -119,16 +127,16 @@ def _sync_user(
         return
     left_out = sorted(found.left_out.items())
     for name, why in left_out[:_NAMED]:
-        console.talk(f"! left out: {name}: {why}")
+        console.talk(f"! left out {name}: {why}")
     if len(left_out) > _NAMED:
-        console.talk(f"! and {len(left_out) - _NAMED} more: --json lists all")
+        console.talk(f"! and {len(left_out) - _NAMED} more; to list all, add --json")
     sent = [name for name in found.sent if name not in found.deleted_there]
     received = [name for name in found.received if name not in found.deleted_here]
     parts = [
         f"{'would be ' if dry_run else ''}{verb}: {_count_files(names)}"
         for verb, names in (
             ("sent", sent), ("received", received), ("merged", found.merged),
-            ("deleted in the remote", found.deleted_there), ("deleted here", found.deleted_here),
+            ("deleted on the remote", found.deleted_there), ("deleted here", found.deleted_here),
         )
         if names
     ]  # fmt: skip
@@ -158,7 +166,7 @@ def _stage_files() -> None:
     for path in staged.added:
         console.print_done(f"memfs: {path} updated and added to the commit")
     for why in staged.left:
-        console.talk(f"! memfs: out of date in this commit: {why}")
+        console.talk(f"! memfs did not stage {why}")
 
 
 def _renew_merged() -> None:
@@ -169,7 +177,9 @@ def _renew_merged() -> None:
         return
     for plan in op.run(place):
         if plan.outcome != "unchanged":
-            console.print_done(f"memfs: {plan.target.path} updated after the merge: commit it")
+            console.print_done(
+                f"memfs: {plan.target.path} was updated after the merge; commit the file"
+            )
 
 
 def _print_plans(
@@ -185,7 +195,7 @@ def _print_plans(
         return
     if not found:
         console.print_done(
-            "no file has a memfs section: memfs sync agents writes one into AGENTS.md"
+            "no file has a memfs section; to add one to AGENTS.md, run memfs sync agents"
         )
     for plan in found:
         path = plan.target.path
@@ -198,4 +208,4 @@ def _print_plans(
         else:
             console.talk(f"! {path} is out of date" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):
-        console.talk("→ " + " ".join(["memfs sync", *names]))
+        console.talk("to update: " + " ".join(["memfs sync", *names]))

@@ -21,10 +21,10 @@ from memfs.tools.tool_context import ToolContext
 )
 @options.json_option
 def tools_command(form: str | None, as_json: bool) -> None:
-    """List the tools by which a model edits and searches memory, and the tokens they cost.
+    """List the tools with which a model edits and searches memory, and their cost in tokens.
 
-    Each request of the assistant has their definitions. `tools: full` in config.yaml lists all.
-    --format and --json print every tool that can be called.
+    The assistant sends the definitions with each request. To send all, add `tools: full` to
+    config.yaml. --format and --json print every tool that can be called.
     """
     offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
     for problem in offer.problems:
@@ -48,15 +48,15 @@ def tools_command(form: str | None, as_json: bool) -> None:
 
 
 @click.command("apply")
-@click.option("--atomic", is_flag=True, help="Do all calls or none.")
+@click.option("--atomic", is_flag=True, help="Run all calls, or none if one fails.")
 @options.session_option
 def apply_command(atomic: bool, session: str) -> None:
-    """Do the tool calls on standard input, and print a result for each, a line of JSON.
+    """Run the tool calls from standard input, and print each result as a line of JSON.
 
-    Calls are taken as Anthropic, OpenAI (chat and responses) and Gemini write them, or as
-    {"name": …, "arguments": …}; one or many, JSON or JSONL, whole replies too. A result has the
-    format of its call. A failed call gets the reason and the next step. Exit code 1: a call
-    failed.
+    Calls have the format of Anthropic, OpenAI (chat and responses) or Gemini, or are {"name": …,
+    "arguments": …}: one or many, as JSON or JSONL; whole replies work, too. A result has the format
+    of its call. A failed call's result has the reason and the next step. The exit code is 1 if a
+    call failed.
     """
     written = provider_formats.read(sys.stdin.read())
     origin = options.get_origin(session=session)._replace(actor="agent")  # a model wrote the calls

@@ -25,15 +25,17 @@ _GIVE = "Let your assistants use this memory?"
 @click.option(
     "-y", "--yes", is_flag=True, help="Do not ask for confirmation (a terminal is still needed)."
 )
-@click.option("--revoke", is_flag=True, help="Stop trusting the store: hooks no longer use it.")
+@click.option(
+    "--revoke", is_flag=True, help="Stop trusting the store, so that hooks no longer use it."
+)
 @click.option(
     "--local",
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
-    help="Use a local/ folder that memfs did not make for you; do so only if it is yours.",
+    help="Use a local/ folder that you own, but that memfs did not create on this machine.",
 )
-@click.option("--digest", is_flag=True, help="Only print the digest of all files of the store.")
+@click.option("--digest", is_flag=True, help="Print only the digest of all files in the store.")
 @click.option(
     "--accept",
     default="",
@@ -44,18 +46,17 @@ _GIVE = "Let your assistants use this memory?"
 def command(
     yes: bool, revoke: bool, local: str | None, digest: bool, accept: str, as_json: bool
 ) -> None:
-    """Look at a project's memory that came with a clone, and allow assistants to use it.
+    """Review a project's memory that came with a clone, and allow assistants to use it.
 
-    Until then hooks do not use it. The command shows all files in full, the purpose of each, its
-    authors, and lines that look as if they were written to mislead an assistant. For a trusted
-    store it shows the changes of others, and what blocks are to enforce. You accept exactly the
-    text that was shown.
+    Until then hooks do not use the store. The command shows all files in full, the purpose and the
+    authors of each, and lines that may be meant to mislead an assistant. For a trusted store it
+    shows changes by others, and the rules that blocks enforce. You accept exactly the shown text.
 
-    Only a person can decide this, so the command needs a terminal, and refuses an assistant's. So
-    no assistant or script does it by accident. This is no protection from a program that runs as
-    you: it can open a terminal of its own.
+    Only a person can trust a store, so the command needs a terminal, and does not run in an
+    assistant's shell. No assistant or script can trust a store by accident. A program that runs as
+    you still can, because it can open its own terminal.
 
-    In a pipeline or a container, pass the digest of the files that a person looked at.
+    In a pipeline or a container, give --accept the digest of the files that a person reviewed.
     """
     place = options.place(untrusted=True)
     if revoke:
@@ -106,7 +107,7 @@ def _decide_rules(place: Place, rules: tuple[tuple[str, str], ...], *, yes: bool
     if not yes:
         click.confirm("Enforce these rules?", abort=True, err=True)
     op.accept_rules(place, rules)
-    console.print_done("these rules are enforced from now on")
+    console.print_done("these rules are now enforced")
 
 
 def _show_rules(rules: tuple[tuple[str, str], ...]) -> None:
@@ -122,17 +123,17 @@ def _adopt_local(place: Place, name: str) -> None:
     _require_person()
     other = op.adopt_local(place, name)
     console.print_done(
-        f"the local folder is now in use; the previous folder is {other}"
+        f"the local folder is now in use; the previous local folder is {other}"
         if other
-        else "there is no other local folder"
+        else "there is no other local folder to use"
     )
 
 
 def _refuse_assistant() -> None:
     if name := caller.find_assistant():
         raise RejectedError(
-            f"an assistant cannot trust a store (this is the shell of {name})",
-            "run memfs trust in a terminal of your own",
+            f"only a person can trust a store, and this is the shell of {name}",
+            "run memfs trust in your own terminal",
         )
 
 
@@ -142,7 +143,7 @@ def _require_person() -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
             "only a person at a terminal can trust a store",
-            "run memfs trust in a terminal of your own; in a pipeline: memfs trust --accept SHA256",
+            "run memfs trust in your own terminal; in a pipeline: memfs trust --accept SHA256",
         )
 
 
@@ -160,7 +161,7 @@ def _show(report: TrustReport) -> None:
                 _show_text(each.text)
     if report.trusted:
         return
-    rows = [("FILE", "CHARS", "WHAT IT IS USED FOR", "WRITTEN BY")]
+    rows = [("FILE", "CHARS", "USED FOR", "WRITTEN BY")]
     for each in report.texts[:_MOST_LISTED]:
         rows.append((each.name, f"{len(each.text):,}", each.use, _name_authors(each)))
     if report.texts:
@@ -172,7 +173,7 @@ def _show(report: TrustReport) -> None:
     if report.tracked:
         _echo(
             f"! {format_count(report.tracked, 'file')} in local/ came with the repository, and "
-            "may be harmful: memfs never commits that folder"
+            "may be harmful: memfs never commits local/"
         )
     _show_signs(report)
     console.talk(f"digest: {report.digest}")

@@ -13,10 +13,10 @@ from memfs.ops import undo
 @options.reason_option
 @options.session_option
 def undo_command(label: str, reason: str, session: str) -> None:
-    """Take back the last edit of a block; again takes back the one before it.
+    """Undo the last edit of a block; run the command again to undo the edit before it.
 
-    The file gets its earlier bytes back. An undo is an edit like others: `memfs log` shows
-    it, and `memfs restore` brings any version back.
+    The file is restored byte for byte. An undo is itself an edit: `memfs log` shows it, and `memfs
+    restore` restores any version.
     """
     undone = undo.undo_edit(options.place(session), label, options.get_origin(reason, session))
     for entry in undone.entries:
@@ -32,14 +32,14 @@ def undo_command(label: str, reason: str, session: str) -> None:
 @options.reason_option
 @options.session_option
 def restore_command(label: str, version: str, reason: str, session: str) -> None:
-    """Make an earlier version of a block current again, as a new version.
+    """Restore an earlier version of a block, as a new version.
 
-    VERSION is a number or the id of a commit, as memfs log shows them. LABEL@VERSION does as well:
+    VERSION is a number or the id of a commit, as memfs log shows them. LABEL@VERSION works, too;
     LABEL@-1 is the version before the current one.
     """
     label, at = split_version(label)
     if bool(at) == bool(version):
-        raise click.UsageError("give one version: LABEL VERSION, or LABEL@VERSION")
+        raise click.UsageError("give one version, as LABEL VERSION or LABEL@VERSION")
     version = at or version
     place = options.place(session)
     restored = undo.restore_version(place, label, version, options.get_origin(reason, session))
@@ -47,4 +47,4 @@ def restore_command(label: str, version: str, reason: str, session: str) -> None
         console.print_done(format_entry(entry))
     format_remainder(restored.note)
     if not restored.entries:
-        console.print_done(f"{label} already has the text of version {version}")
+        console.print_done(f"'{label}' already has the text of version {version}")

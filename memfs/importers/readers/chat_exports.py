@@ -82,7 +82,7 @@ def _iter_objects(path: str, names: re.Pattern[str]) -> Iterator[dict[str, objec
     except export_format.DAMAGE as error:
         why = export_format.describe_error(error)
         raise StoreError(
-            f"{path} cannot be read: {why}", "export it again: the file is damaged"
+            f"{path} is damaged and cannot be read ({why})", "export the data again"
         ) from None
 
 
@@ -93,7 +93,7 @@ def _iter_elements(name: str, opener: _Open) -> Iterator[dict[str, object] | Unr
                 odd = UnreadItem(name, "one of its items is not a JSON object")
                 yield element if isinstance(element, dict) else odd
     except StoreError as error:
-        yield UnreadItem(name, error.message)
+        yield UnreadItem(name, error.message.replace(name, "the file", 1))
     except (*export_format.DAMAGE, OSError) as error:
         yield UnreadItem(name, export_format.describe_error(error))
 

@@ -44,12 +44,12 @@ def load(path: str) -> object:
     with outside.open_stream(path) as handle:
         data = handle.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise StoreError(f"{path} is larger than {LARGEST >> 20} MB", "split it")
+        raise StoreError(f"{path} is larger than {LARGEST >> 20} MB", "split the file")
     try:
         found: object = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         raise StoreError(
-            f"{path} is not valid JSON: {_describe(error)}", "export it again"
+            f"{path} is not valid JSON ({_describe(error)})", "export the data again"
         ) from None
     return found
 
@@ -66,7 +66,7 @@ def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
         yield _decode_element(buffer, name)
         return
     if first != "[":
-        raise StoreError(f"{name} is not a JSON list", "export it again")
+        raise StoreError(f"{name} is not a JSON list", "export the data again")
     buffer.skip(1)
     while buffer.peek() != "]":
         yield _decode_element(buffer, name)
@@ -74,8 +74,8 @@ def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
             buffer.skip(1)
         elif buffer.peek() != "]":
             raise StoreError(
-                f"{name} is incomplete: its list breaks off after {buffer.count:,} elements",
-                "export it again; the elements before are imported",
+                f"{name} is incomplete: its list ends after element {buffer.count:,}",
+                "export the data again",
             )
 
 
@@ -84,8 +84,8 @@ def _decode_element(buffer: _Buffer, name: str) -> object:
         return buffer.decode_value()
     except (ValueError, RecursionError) as error:
         raise StoreError(
-            f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
-            "export it again; the elements before are imported",
+            f"{name} is damaged after element {buffer.count:,} ({_describe(error)})",
+            "export the data again",
         ) from None
 
 
@@ -150,4 +150,4 @@ class _Buffer:
 
 
 def _describe(error: Exception) -> str:
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]

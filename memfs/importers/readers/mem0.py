@@ -59,7 +59,7 @@ _MESSAGES = ("id", "session_scope", "role", "content", "name", "created_at")
 _MEMORIES = ("id", "user_id", "app_id", "content", "metadata", "state", "created_at", "updated_at")
 _KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are tags by themselves
 _LONGEST = 60  # characters of a tag
-_DELETED = OmittedItem("memory", "deleted in that tool")
+_DELETED = OmittedItem("memory", "deleted in the tool")
 
 
 def _find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -128,9 +128,7 @@ def _replay(rows: Iterable[Fields]) -> Iterator[AnyItem]:
         elif ident and text:
             now[ident] = text, get_time(row, "updated_at", "created_at", "timestamp")
         else:
-            yield UnreadItem(
-                "an event of the history", "its text or the id of its memory is missing"
-            )
+            yield UnreadItem("an event in the history", "its text or its memory id is missing")
     for ident, (text, at) in now.items():
         yield _make_text({"id": ident, "memory": text}, at)
     yield from [_DELETED] * len(deleted)
@@ -227,7 +225,7 @@ def _read_backup(path: str) -> Iterator[AnyItem]:
         found = chat_exports.list_files(path, _LINES)  # which has the zip open
         first = next(found, None)
         if first is None:
-            raise ValueError("it contains no memories.jsonl.gz")
+            raise ValueError("memories.jsonl.gz is missing")
         with first[1]() as member:
             packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
@@ -235,7 +233,7 @@ def _read_backup(path: str) -> Iterator[AnyItem]:
             lines = MeteredStream(unpacked, meter).read()
     except (*export_format.DAMAGE, gzip.BadGzipFile) as error:
         raise StoreError(
-            f"{path} cannot be read: {error}", "export it again: the file is damaged"
+            f"{path} is damaged and cannot be read ({error})", "export the data again"
         ) from None
     rows = [parse_object(line) for line in lines.split(b"\n") if line.strip()]
     yield from _make_texts(row for row in rows if row)

@@ -165,7 +165,7 @@ def _make_note(project: str, note: _Note) -> AnyItem:
     if kind == CONVERSATION:
         return OmittedItem(CONVERSATION, "written as prose, not as messages")
     if not (note.body.strip() or kind == BLOCK):
-        return OmittedItem("note", "without a text")
+        return OmittedItem("note", "without text")
     title = note.text("title") or os.path.basename(note.stem)
     is_exported = kind in (BLOCK, PASSAGE)  # as `memfs export` wrote it
     found = () if is_exported else _list_categories(note.body)
@@ -240,7 +240,7 @@ def _read_opencode(path: str) -> Iterator[AnyItem]:
 
 def _make_opencode(private: bool, note: _Note) -> AnyItem:
     if not note.body.strip():
-        return OmittedItem("file", "without a text")
+        return OmittedItem("file", "without text")
     if _ENTRY.fullmatch(os.path.basename(note.name)):
         return note.make_text(
             note.stem,
@@ -287,7 +287,7 @@ def _make_file(note: _Note) -> AnyItem:
     if note.text("type") == CONVERSATION:
         return OmittedItem(CONVERSATION, "written as prose, not as messages")
     if not (note.body.strip() or note.limit):
-        return OmittedItem("file", "without a text")
+        return OmittedItem("file", "without text")
     if any(key in note.meta for key in _PASSAGE_KEYS):
         at = parse_time(note.text("created_at"))
         return note.make_text(note.name, "passage", at=at, importance=note.importance, own=True)

@@ -63,7 +63,7 @@ def _read(path: str) -> Iterator[AnyItem]:
         yield ToolText(f"relations of {name}", "relation", f"# {name}\n\n{format_items(found)}")
     if damaged:
         lines = ", ".join(map(str, damaged[:5])) + ("…" if len(damaged) > 5 else "")
-        odd = UnreadItem(f"line {lines}", "not an entity or relation in JSON")
+        odd = UnreadItem(f"line {lines}", "not a JSON entity or relation")
         yield from [odd] * len(damaged)
 
 

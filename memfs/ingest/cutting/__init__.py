@@ -21,9 +21,8 @@ from memfs.search.catalog import LeftOutError
 from memfs.secrets import find_secrets
 
 BINARY = "binary"
-ENCODING = "not text in a known encoding (UTF-8, UTF-16)"
-SECRET = "it contains a secret"  # noqa: S105 - a reason
-NEEDS_PDF = "PDF needs an extra: "  # and the command that brings it
+ENCODING = "encoded in neither UTF-8 nor UTF-16"
+SECRET = "contains a secret"  # noqa: S105 - a reason
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {
@@ -61,7 +60,7 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     """
     suffix = os.path.splitext(name)[1].lower()
     if suffix == PDF and not can_read_pdf():
-        raise LeftOutError(NEEDS_PDF + name_extra("pdf"))
+        raise LeftOutError(f"reading PDF files needs a further package: {name_extra('pdf')}")
     data = _read_bytes(path, LARGEST_PDF if suffix == PDF else LARGEST)
     text = "" if suffix == PDF else decode(data)
     if suffix != ".ipynb":  # what its cells printed does not count
@@ -73,7 +72,7 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     except LeftOutError:
         raise
     except Exception as error:  # libraries raise all kinds for what is malformed
-        raise LeftOutError(f"malformed: {type(error).__name__}") from error
+        raise LeftOutError(f"malformed ({type(error).__name__})") from error
     _check_secrets("".join(each.line + each.body for each in content.sections))
     if find_secrets(name):
         raise LeftOutError(SECRET)

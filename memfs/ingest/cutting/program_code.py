@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _Defining: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
-GENERATED = "generated code, with lines of over 5,000 characters"
+GENERATED = "generated code (a line has more than 5,000 characters)"
 _LONGEST_LINE = 5000  # characters
 _LONGEST_TITLE = 100  # characters
 _DEFINES = re.compile(  # lexers do not know all of them

@@ -30,7 +30,7 @@ _LONGEST = 2_000_000  # characters of all pages
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*\Z")
 _OVERLINED = 3  # lines of a title with a line above it, too
 _MOST = 10.0  # seconds of a processor: libraries take minutes for files that are made for it
-SLOW = f"it takes more than {_MOST:g} seconds to read"
+SLOW = f"reading takes more than {_MOST:g} seconds"
 
 
 class FileContent(NamedTuple):

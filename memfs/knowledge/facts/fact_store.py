@@ -251,7 +251,7 @@ def select_facts(
     try:
         form = re.compile(pattern, re.IGNORECASE) if pattern else None
     except re.error as error:
-        raise UsageError(f"{pattern!r} is not a regular expression: {error}") from error
+        raise UsageError(f"{pattern!r} is not a valid regular expression: {error}") from error
     wanted = [entity.casefold() for entity in entities]
     return [
         fact

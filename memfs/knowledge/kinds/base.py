@@ -41,17 +41,17 @@ class Form(NamedTuple):
     convert: Callable[[Any], object] = lambda value: value
 
 
-NUMBER = Form("a number", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
+NUMBER = Form("a number >= 0", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
 SHARE = Form(
     "a number from 0 to 1",
     lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1,
 )
 FLAG = Form("true or false", lambda v: isinstance(v, bool))
 WORDS = Form(
-    "a list of texts",
+    "a list of strings",
     lambda v: isinstance(v, list | tuple) and all(isinstance(each, str) for each in v),
 )
-SECONDS = Form("a duration", lambda _: True, seconds)
+SECONDS = Form("a duration such as 90d", lambda _: True, seconds)
 
 
 class BaseKind(ABC, Generic[Item]):

@@ -68,7 +68,7 @@ def _parse_message(each: object, session: str) -> Message:
     if not isinstance(made, Message):
         raise UsageError(
             f"a value of type {type(each).__name__} cannot be stored",
-            "give a text, a message, or a list of them",
+            "give a string, a message, or a list of these",
         )
     text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
     return redact_names(made)._replace(text=redact(public(text)))
@@ -77,10 +77,10 @@ def _parse_message(each: object, session: str) -> Message:
 def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
-        raise UsageError("a message has no text", "give its text as `content`")
+        raise UsageError("a message has no text", "give the text of the message as `content`")
     sentiment = str(given.get("sentiment") or "").lower()
     if sentiment not in ("", *SENTIMENTS):
-        raise UsageError(f"the sentiment is {sentiment!r}, expected {', '.join(SENTIMENTS)}")
+        raise UsageError(f"the sentiment is {sentiment!r}, expected one of {', '.join(SENTIMENTS)}")
     who = [" ".join(str(given.get(key) or "").split()) for key in ("role", "speaker")]
     role = next((_ROLES[each.lower()] for each in who if each.lower() in _ROLES), "")
     name = next((each for each in reversed(who) if each and each.lower() not in _ROLES), "")
@@ -127,7 +127,7 @@ def format_time(value: object) -> str:
             moment = datetime.fromisoformat(str(value) + _REST.get(len(str(value)), ""))
     except (ValueError, OverflowError, OSError) as error:
         raise UsageError(
-            f"{value!r} is not a time", "write it in ISO 8601: 2026-01-31T12:00"
+            f"{value!r} is not a time", "write the time in ISO 8601, such as 2026-01-31T12:00"
         ) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -48,7 +48,7 @@ class Facts(ListedKind[Fact]):
 
     type = "facts"
     OPTIONS: ClassVar[Mapping[str, Form]] = {
-        "extraction_model": Form("none or configured", ("none", "configured").__contains__),
+        "extraction_model": Form("'none' or 'configured'", ("none", "configured").__contains__),
         "confidence_threshold": base.SHARE,
         "categories": base.WORDS,
         "deduplication": base.FLAG,
@@ -70,8 +70,7 @@ class Facts(ListedKind[Fact]):
         names = [each for name in categories for each in _GROUPS.get(name, (name,))]
         known = ", ".join([*CATEGORIES, *_GROUPS])
         self.problems = tuple(
-            f"memory_blocks.{id}.config.categories has {name!r}, "
-            f"which is not a category (known are {known})"
+            f"memory_blocks.{id}.config.categories: unknown category {name!r} (use {known})"
             for name in names
             if name not in CATEGORIES
         )

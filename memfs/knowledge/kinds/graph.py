@@ -49,8 +49,8 @@ class Graph(BaseKind[Flow]):
         "outcome_tracking": base.FLAG,
     }
     _WHY_FIXED = (
-        "cannot change {}: past sessions do not change",
-        "record whether a session worked with memfs session outcome",
+        "cannot change '{}': past sessions do not change",
+        "run memfs session outcome to record whether a session worked",
     )
 
     def __init__(
@@ -163,7 +163,7 @@ class Graph(BaseKind[Flow]):
         if len(named) > 1:
             raise NotFoundError(
                 f"several session ids start with {session}: {', '.join(named)} …",
-                "give the whole id of one session",
+                "give the full id of one session",
             )
         some = flows.session(named[0]) if named else []
         if not some or (turn and all(flow.number != turn for flow in some)):

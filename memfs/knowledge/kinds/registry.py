@@ -80,17 +80,17 @@ def _load_kind(
     read = _read_options(where, given, dict.fromkeys(("type", "config", "capacity"), _ANY))
     options, capacity = read.get("config"), read.get("capacity")
     type = settings.get_type(each)
-    if not isinstance(options, dict | None) or not isinstance(type, str):
-        raise UsageError(
-            f"{where} does not name a memory kind", "give it a `type`, and a `config` if needed"
-        )
+    if not isinstance(options, dict | None):
+        raise UsageError(f"{where}.config is not a mapping")
+    if not isinstance(type, str):
+        raise UsageError(f"{where} has no `type`", "add a `type`, such as vector")
     options = dict(options or {})
     model = options.pop("embedding_model", None)
     usual = configured.get("embedding")
     if model is not None and model != usual:
         problems.append(
-            f"{where}.config.embedding_model: {model} is not used: all memory is searched "
-            f"with one model, the setting `embedding`: {usual}"
+            f"{where}.config.embedding_model: {model} is not used, because all memory is searched "
+            f"with the model of the setting `embedding` ({usual})"
         )
     asked = options.get("extraction_model")
     if (
@@ -102,8 +102,8 @@ def _load_kind(
         options["extraction_model"] = settings.CONFIGURED if is_same else settings.NONE
         if not is_same:
             problems.append(
-                f"{where}.config.extraction_model: {asked} is not used, rules find facts: to use "
-                "a model, set `llm.model` and its endpoint"
+                f"{where}.config.extraction_model: {asked} is not used, rules find facts; to use "
+                "a model, set `llm.model` and `llm.endpoint`"
             )
     if not isinstance(capacity, dict | None):
         raise UsageError(f"{where}.capacity is not a mapping")
@@ -127,13 +127,13 @@ def _read_options(
     found = {name: form for name, form in forms.items() if name in given}
     for name, form in found.items():
         if not form.fits(given[name]):
-            raise UsageError(f"{where}.{name} is {given[name]!r}", f"give {form.what}")
+            raise UsageError(f"{where}.{name} cannot be {given[name]!r}", f"give {form.what}")
     unknown = sorted(given.keys() - forms.keys())
     if unknown:
         near = [get_close_matches(each, sorted(forms), 1) for each in unknown]
-        meant = " and ".join(match[0] for match in near if match)
-        hint = f"did you mean {meant}?" if meant else f"known are {', '.join(forms)}"
-        raise UsageError(f"{where} has no {' and no '.join(unknown)}", hint)
+        meant = " and ".join(repr(match[0]) for match in near if match)
+        hint = f"did you mean {meant}?" if meant else f"use one of {', '.join(forms)}"
+        raise UsageError(f"{where} cannot have {' and '.join(map(repr, unknown))}", hint)
     return {name: form.convert(given[name]) for name, form in found.items()}
 
 
@@ -143,9 +143,9 @@ def _load_plugin(type: str) -> Make:
             found: Make = entry.load()
         except Exception as error:
             raise MemfsError(
-                f"the memory kind {type} cannot be loaded: {error}",
-                "fix or remove the package that it comes from",
+                f"the kind of memory '{type}' cannot be loaded: {error}",
+                f"fix or uninstall the package that provides '{type}'",
             ) from error
         return found
     known = ", ".join([*settings.KINDS, *sorted(entry_points(group=GROUP).names)])
-    raise UsageError(f"there is no memory kind {type!r}", f"known are {known}")
+    raise UsageError(f"unknown kind of memory: {type!r}", f"use one of {known}")

@@ -56,7 +56,7 @@ class Static(ListedKind[StaticEntry]):
     _BY_RELEVANCE = True
     _WHY_FIXED = (
         "cannot change '{}': static entries do not change",
-        "store another entry, or remove this one: memfs static rm {}",
+        "store another entry, or remove this entry: memfs static rm {}",
     )
 
     def __init__(
@@ -170,7 +170,7 @@ def put(
     if len(text) > archive.LONGEST:
         raise RejectedError(
             f"cannot store {len(text):,} characters, the limit is {archive.LONGEST:,}",
-            "store only what will be looked up, in several entries",
+            "shorten the text, or split it into several entries",
         )
     odd = (
         body_edits.check_text("store", key, text)
@@ -186,7 +186,7 @@ def put(
             static.write_entry(where, key, text, " ".join(category.lower().split()), clean)
         except static.TakenError as error:
             raise RejectedError(
-                f"an entry with the key '{key}' exists already, and entries do not change",
+                f"the key '{key}' already exists, and static entries do not change",
                 f"use another key, or remove the existing entry: memfs static rm {key}",
             ) from error
     return get(place, key, tier)

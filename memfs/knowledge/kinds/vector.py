@@ -66,8 +66,8 @@ class Vector(BaseKind[ChunkWindow]):
     ) -> None:
         if not 0 <= overlap < chunk_size:
             raise UsageError(
-                f"overlap is {overlap} tokens, and chunk_size {chunk_size}",
-                "set overlap to 0 or more, and to less than chunk_size",
+                f"overlap is {overlap} tokens, but chunk_size is {chunk_size}",
+                "set overlap to at least 0, and to less than chunk_size",
             )
         super().__init__(place, id, capacity, index)
         ttl = min(filter(None, (retention, self.capacity.ttl)), default=0.0)
@@ -135,7 +135,7 @@ class Vector(BaseKind[ChunkWindow]):
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             window = self._log.find(ident)
             if window is None or not text.strip():
-                missing = f"'{self.id}' has no window {ident}"
+                missing = f"no window of '{self.id}' has the id {ident}"
                 raise NotFoundError(missing if text.strip() else "the new text is empty")
             size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
             meta = {**window.meta, "topics": intents.extract_topics([text]), "bytes": size}
@@ -145,7 +145,7 @@ class Vector(BaseKind[ChunkWindow]):
         """Remove a window, also an archived one. Raises `NotFoundError`."""
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             if not self._log.update(ident, None):
-                raise NotFoundError(f"'{self.id}' has no window {ident}")
+                raise NotFoundError(f"no window of '{self.id}' has the id {ident}")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return items about the task and the recent topics, else similar conversations.

@@ -125,13 +125,13 @@ class OpenTurn:
         if intents.is_confirmed(text):
             self.outcome, self.why = WORKED, "the user said that it works"
         elif intent == "thanks":
-            self.outcome, self.why = WORKED, "the user thanked"
+            self.outcome, self.why = WORKED, "the user said thanks"
         elif intent == "correction":
-            self.outcome, self.why = FAILED, "the user corrected it"
+            self.outcome, self.why = FAILED, "the user corrected the result"
         elif sentiment == "positive":
-            self.outcome, self.why = WORKED, "the user was content"
+            self.outcome, self.why = WORKED, "the user was satisfied"
         elif sentiment == "negative":
-            self.outcome, self.why = FAILED, "the user was discontent"
+            self.outcome, self.why = FAILED, "the user was not satisfied"
 
 
 def begin_turn(message: Message, intent: str, number: int, before: OpenTurn | None) -> OpenTurn:

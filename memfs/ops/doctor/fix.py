@@ -37,7 +37,7 @@ def blocks_of(place: Place) -> Iterator[Finding]:
                 yield from _mend_block(place, tier, label, path)
         except (MemfsError, OSError) as error:
             if not isinstance(error, PermissionError | MemfsError):
-                yield fail(f"{path} cannot be repaired: {error}")
+                yield fail(f"cannot repair {path}: {error}")
 
 
 def stores_of(place: Place) -> Iterator[Finding]:
@@ -102,11 +102,12 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
             files.sync_folder(os.path.dirname(path))
         gone = Change(tier, label, path, text, None, "rename", version + 1)
         note = instruction_sections.finish_edit(place, [change, gone], _BY_DOCTOR)
-        yield _make_finding(f"{path} is now {labels.qualify(tier, new)}", backup, note)
+        name = labels.qualify(tier, new)
+        yield _make_finding(f"{path} is now the block '{name}'", backup, note)
 
 
 def _make_finding(what: str, backup: str, note: str) -> Finding:
-    hint = f"the old file is saved in {backup}"
+    hint = f"the old file was saved as {backup}"
     return confirm(what, f"{hint} ({note})" if note else hint)
 
 
@@ -142,4 +143,4 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
                 if data is not None:
                     atomic.write_private(backup, files.encode(data))
                 files.remove(path)
-                yield confirm(f"{path}, left by an interrupted run, was moved", f"to {backup}")
+                yield confirm(f"moved {path}, left by an interrupted run, to {backup}")

@@ -51,15 +51,16 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             continue
         for path in filter(outside.leads_nowhere, settings.paths(host, home, place.top)):
             yield warn(
-                f"{path} is a link to itself: {host.TITLE} cannot read it",
+                f"{path} is a link to itself, so {host.TITLE} cannot read the file",
                 "remove the link, or replace it with a file",
             )
         for path in plugged:
             yield confirm(f"{host.TITLE} has the memfs plugin, enabled in {path}")
         if wired and plugged:
             yield warn(
-                f"{host.TITLE} is wired by the plugin and by its settings: it has every tool twice",
-                f"remove the settings: memfs uninstall {name} --{wired[0].scope}",
+                f"{host.TITLE} is wired through the plugin and its settings, so it has every tool "
+                "twice",
+                f"remove memfs from the settings: memfs uninstall {name} --{wired[0].scope}",
             )
         if wired or plugged:
             yield from _check_trust(host, place)
@@ -67,7 +68,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         if len(wired) > 1:
             commands = (f"memfs uninstall {name} --{found.scope}" for found in wired)
             yield warn(
-                f"{host.TITLE} is wired {len(wired)} times: every prompt runs all of these hooks",
+                f"{host.TITLE} is wired {len(wired)} times, so the memfs hooks run several times",
                 f"remove all but one: {' or '.join(commands)}",
             )
         if not (wired or plugged) and (name in here or name == first):
@@ -94,17 +95,17 @@ def _check_programs(
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
-        where, hint = "gone", f"update the settings: memfs install {host.NAME}{flag}"
+        where, hint = "missing", f"update the settings: memfs install {host.NAME}{flag}"
         if word == commands.PROGRAM:
-            where, hint = "not on the PATH", f"install it: pipx install {DISTRIBUTION}"
+            where, hint = "not on the PATH", f"install memfs: pipx install {DISTRIBUTION}"
         yield fail(f"{path}: the {what} {word}, which is {where}", hint)
     for path, text in {each.path: each.text for each in [*wired, *served]}.items():
         if ignored := settings.find_ignored(host, text, path):
-            yield fail(f"{path}: {ignored}", "remove that part of the file")
+            yield fail(f"{path}: {ignored}", "remove these parts from the file")
         elif settings.is_switched_off(text, path):
             yield fail(
-                f"{path}: {host.TITLE} runs no hooks, because disableAllHooks is on",
-                'remove "disableAllHooks" from the file, or uninstall memfs there',
+                f"{path}: {host.TITLE} runs no hooks, because 'disableAllHooks' is on",
+                "remove 'disableAllHooks' from the file, or uninstall memfs there",
             )
     for found in wired:
         if not any(path == found.path for path, _ in missing):
@@ -120,15 +121,15 @@ def _check_version(
     shipped = ShippedEntries.load(place, host.NAME, entries, tools=True, line=False, shared=False)
     parsed = settings.parse(found.text, found.path)
     if missing := settings_merge.list_missing_hooks(parsed, shipped.wanted):
-        yield warn(f"{found.path}: hooks are missing: {'; '.join(missing)}", hint)
+        yield warn(f"{found.path} has no memfs hooks for {'; '.join(missing)}", hint)
     owned = settings_merge.is_owned_kind(found.path)
     if owned and not settings_merge.is_same_version(found.text, shipped.text):
         yield warn(f"{found.path}: the plugin is from another version of memfs", hint)
     if settings_merge.calls_tool(parsed):
         yield warn(
-            f"{found.path}: prompts call a tool of the MCP server; a prompt before that "
-            "server is connected gets no memory",
-            f"let prompts run a command instead: memfs install {host.NAME} --{found.scope}",
+            f"{found.path}: prompts call a tool of the memfs MCP server; prompts sent before the "
+            "server is connected get no memory",
+            f"make prompts run a command: memfs install {host.NAME} --{found.scope}",
         )
 
 
@@ -143,8 +144,8 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
         return
     if skipped := sum(not hook.runs for hook in found):
         yield fail(
-            f"{host.TITLE} does not run {skipped} of the memfs hooks: they are not trusted yet",
-            f"run memfs install {host.NAME} --trust, or /hooks in {host.TITLE}",
+            f"{host.TITLE} does not run {skipped} of the memfs hooks: you have not trusted them",
+            f"run memfs install {host.NAME} --trust, or trust them with /hooks in {host.TITLE}",
         )
 
 
@@ -158,9 +159,9 @@ def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding
     if failed:
         event, error = failed[-1]
         yield warn(
-            f"{host.TITLE} recorded {format_count(len(failed), 'failed call')} of memfs hooks in "
-            f"the last week; the latest: {event}: {flatten_text(error)[:_LONGEST]}",
-            f"write the hooks again: memfs install {host.NAME}; then check: memfs doctor",
+            f"{host.TITLE} recorded {format_count(len(failed), 'failed memfs hook call')} in the "
+            f"last week; the latest in {event}: {flatten_text(error)[:_LONGEST]}",
+            f"reinstall the hooks with memfs install {host.NAME}, then run memfs doctor",
         )
 
 
@@ -203,7 +204,9 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
             f"{host.TITLE} is wired, but {what}; its last session here was at {format_time(newest)}"
         )
         yield warn(
-            text, "check that it trusts this folder and runs hooks (most have a command /hooks)"
+            text,
+            f"check that {host.TITLE} trusts this folder and runs hooks (most assistants have a "
+            "command /hooks)",
         )
 
 
@@ -220,8 +223,8 @@ _NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
 def report_temp_file(path: str) -> Finding:
     """Return the finding of `memfs doctor` for a temporary file."""
     return warn(
-        f"{path} is a temporary file of an interrupted run",
-        "move it to local/backup/: memfs doctor --fix",
+        f"{path} is a temporary file left by an interrupted run",
+        "move the file to local/backup/: memfs doctor --fix",
     )
 
 

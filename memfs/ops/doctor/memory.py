@@ -28,7 +28,7 @@ _SHOWN = 5  # numbers of lines
 
 _FIXED = "run memfs doctor --fix, which repairs the file and saves the old one"
 _COPY = "a conflicted copy left by a sync tool; memfs does not use it"
-_UNREAD, _PERMISSIONS = "cannot be read", "check the permissions of the file and its folder"
+_PERMISSIONS = "check the permissions of the file and its folder"
 
 
 def check_blocks(place: Place) -> Iterator[Finding]:
@@ -38,14 +38,14 @@ def check_blocks(place: Place) -> Iterator[Finding]:
     try:
         loaded = blocks.load(place)
     except OSError as error:  # in the folder of all blocks
-        yield fail(f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
+        yield fail(f"{error.filename} {trees.UNREADABLE}: {error.strerror}", _PERMISSIONS)
         return
     for block in loaded:
         other = paths.setdefault((block.tier, block.label), block.path)
         if other != block.path:
             yield fail(
                 f"{block.path} and {other} have the same label",
-                f"rename {os.path.basename(block.path)}, or run memfs doctor --fix to do so",
+                f"rename {os.path.basename(block.path)}, or let memfs doctor --fix rename it",
             )
         wrong = labels.problem(block.label)
         if wrong:
@@ -58,10 +58,10 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             yield fail(
                 f"{path} is {what}", "copy what is missing into the block, then delete this file"
             )
-        elif what.startswith(_UNREAD):
-            yield fail(f"{path}: {what}", _PERMISSIONS)
+        elif what.startswith(trees.UNREADABLE):
+            yield fail(f"{path} {what}", _PERMISSIONS)
         else:
-            hint = "use .md files of this repository, at most 3 levels deep, not links"
+            hint = "use .md files from this repository, no more than 3 levels deep, and no links"
             yield warn(f"{path} is not a block: {what}", hint)
     if read:
         yield confirm(f"{len(read)} blocks are readable")
@@ -70,8 +70,9 @@ def check_blocks(place: Place) -> Iterator[Finding]:
 def _check_file(block: Block) -> Iterator[Finding]:
     if block.size:
         yield fail(
-            f"{block.path}: {block.size:,} bytes, the limit is {blocks.LARGEST:,}",
-            "shorten it in an editor, or move it out of blocks/; only its beginning is shown",
+            f"{block.path}: {block.size:,} bytes, the limit is {blocks.LARGEST:,}; memfs "
+            "shows only the beginning",
+            "shorten the file in an editor, or move the file out of blocks/",
         )
         return
     if block.problem and not block.raw:
@@ -93,13 +94,15 @@ def _report_faults(path: str, raw: str, fixed: str) -> Iterator[Finding]:
 def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualify(block.tier, block.label)
     for key, value in (*block.odd_keys(), *_list_odd_dates(block.meta)):
-        yield warn(f"{name}: {key} is {value!r}, which is ignored", f"fix {block.path}")
+        yield warn(
+            f"{name}: {key} is {value!r}, which is ignored", f"correct the value in {block.path}"
+        )
     for problem in block.scope.problems:
-        yield warn(f"{name}: {problem}; it has no effect", f"fix {block.path}")
+        yield warn(f"{name}: {problem}; the key has no effect", f"correct {block.path}")
     if block.chars > block.limit and not block.size:
         yield warn(
             f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
-            f"shorten it: memfs edit {block.label}",
+            f"shorten the block: memfs edit {block.label}",
         )
 
 
@@ -114,7 +117,7 @@ def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
             if each.path not in read:
                 deep = each.name.count("/") >= labels.MAX_DEPTH or blocks.SUFFIX + "/" in each.name
                 is_deep = each.path.endswith(blocks.SUFFIX) and deep
-                what = "too many folders deep" if is_deep else "not named .md"
+                what = "nested too deep" if is_deep else "not a .md file"
                 if labels.is_conflicted_copy(os.path.basename(each.path)):
                     what = _COPY
                 found.append((each.path, what))
@@ -129,12 +132,12 @@ def check_passages(place: Place) -> Iterator[Finding]:
             what = (
                 f"lines {named} are not facts" if len(lines) > 1 else f"line {named} is not a fact"
             )
-            yield fail(f"{path}: {what}", "fix or delete such lines in an editor")
+            yield fail(f"{path}: {what}", "fix or delete these lines in an editor")
         for path in archive.sources(store):
             try:
                 raw = files.read(path)
             except OSError as error:
-                yield fail(f"{path}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
+                yield fail(f"{path} {trees.UNREADABLE}: {error.strerror}", _PERMISSIONS)
                 continue
             if raw is None:  # it is gone
                 continue
@@ -195,22 +198,22 @@ def check_sources(place: Place) -> Iterator[Finding]:
         for path in source.paths:
             if not os.path.lexists(path):
                 yield warn(
-                    f"the source {name} names {path}, which does not exist",
-                    f"correct sources.{name}.paths, or run memfs source rm {name}",
+                    f"the source '{name}' has the path {path}, which does not exist",
+                    f"correct 'sources.{name}.paths', or run memfs source rm {name}",
                 )
         state = source_state.load_state(source)
         if state is None or not state.whole:
             what = "is not indexed yet" if state is None else "is only partly indexed"
-            yield warn(f"the source {name} {what}", hint)
+            yield warn(f"the source '{name}' {what}", hint)
             continue
         left = {why: count for why, count in state.left.items() if why not in _WANTED}
         count = sum(left.values())
         told = "; ".join(f"{why}: {number:,}" for why, number in left.items())
         if count > _MANY * (count + state.files):
-            text = f"the source {name} leaves out {count:,} of {count + state.files:,} files"
-            yield warn(f"{text} ({told})", f"see which files: memfs source show {name}")
+            text = f"the source '{name}' leaves out {count:,} of {count + state.files:,} files"
+            yield warn(f"{text} ({told})", f"list these files: memfs source show {name}")
         else:
-            yield confirm(f"the source {name}: {state.files:,} files, {state.chunks:,} chunks")
+            yield confirm(f"the source '{name}': {state.files:,} files, {state.chunks:,} chunks")
 
 
 def check_model(place: Place) -> Iterator[Finding]:

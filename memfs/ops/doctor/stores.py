@@ -33,13 +33,13 @@ def check_stores(place: Place) -> Iterator[Finding]:
         yield confirm(f"{tier} store: {store.root}")
         if tier == labels.PROJECT and not store.trusted:
             yield warn(
-                "you have not trusted the project store: hooks do not use it",
+                "you have not trusted the project store, so hooks do not use it",
                 "review the store, and decide: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield warn(
-                f"{store.main}/{name} was not made by memfs for you, and is not used",
-                f"if the folder is yours, run memfs trust --local {name}; otherwise remove it",
+                f"{store.main}/{name} was not created by memfs for you, and is not used",
+                f"remove the folder, or use it if it is yours: memfs trust --local {name}",
             )
         for text in config_file.find_problems(store):
             yield warn(text)
@@ -71,11 +71,14 @@ def check_merging(place: Place) -> Iterator[Finding]:
         yield fail(refused, hint)
         return
     driver = git.get_driver(project.root)
-    if git.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
+    merges = git.get_merge_driver(project.root, "blocks/x.md") == "memfs"
+    if not merges or not driver:
         yield warn(
             "git does not merge blocks with memfs in this clone",
-            "register the merge driver: memfs init; .agent-memory/.gitattributes needs the line: "
-            "blocks/**/*.md merge=memfs",
+            "register the merge driver: memfs init"
+            if merges
+            else "add the line 'blocks/**/*.md merge=memfs' to .agent-memory/.gitattributes, then "
+            "run memfs init",
         )
     elif not settings_merge.is_available(settings_merge.programs(driver)[0]):
         yield fail(
@@ -84,7 +87,7 @@ def check_merging(place: Place) -> Iterator[Finding]:
         )
     elif " -m memfs" in driver and " -P " not in driver:
         yield fail(
-            "git's merge driver would run a folder named memfs in the repository instead of memfs",
+            "git's merge driver would run a folder 'memfs' in the repository instead of memfs",
             "register the merge driver again: memfs init",
         )
 
@@ -95,9 +98,9 @@ def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
     for name in prompts.list_files(store):
         if name not in known:
             yield warn(
-                f"{store.root}/{prompts.FOLDER}/{name}: memfs does not read a file with this name",
-                "use guidance.md, agent.md, or guidance.HOST.md, where HOST is one of "
-                f"{', '.join(hosts.NAMES)}",
+                f"{store.root}/{prompts.FOLDER}/{name}: memfs reads no file with this name",
+                "rename the file to guidance.md, agent.md, or guidance.HOST.md, where HOST is "
+                f"one of {', '.join(hosts.NAMES)}",
             )
 
 
@@ -109,13 +112,13 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
         most = ", …" if len(damaged) > _MOST_NAMED else ""
         where = f"line{'s' * (len(damaged) > 1)} {', '.join(damaged[:_MOST_NAMED])}{most}"
         yield fail(
-            f"{store.journal}: {where} cannot be read",
-            "the other entries are used; the versions in these lines cannot be restored",
+            f"{store.journal}: {where} cannot be read; the versions there cannot be restored",
+            "restore the file from a backup; without one, memfs uses the other lines",
         )
     if end < size:
         yield warn(
             f"{store.journal}: the last entry is incomplete",
-            "nothing to do: its edit was not completed, and the next edit removes the entry",
+            "no action is needed: the next edit removes the entry",
         )
     yield confirm(f"{format_count(len(entries), 'edit')} in the journal")
 
@@ -126,9 +129,9 @@ def check_failed_calls(place: Place) -> Iterator[Finding]:
         path = f"{store.local}/hook.log"
         if lines := (files.read(path) or "").splitlines():
             shown = "; ".join(lines[-_LOG_LINES:])
+            failed = format_count(len(lines), "failed hook call")
             yield warn(
-                f"{path}: {len(lines)} hook calls failed",
-                f"delete the file once the cause is fixed; last: {shown}",
+                f"{path} lists {failed}; the latest: {shown}", "fix the cause, then delete the file"
             )
     yield confirm(f"Python {sys.version.split()[0]} at {sys.executable}")
 
@@ -155,9 +158,8 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
                 if room < least:
                     yield Finding(
                         "warning" if room else "error",
-                        f"the disk of {folder} has {room / _MB:,.1f} MB left",
-                        "free some space; until then memfs writes nothing, so that no file is "
-                        "half-written",
+                        f"the disk with {folder} has {room / _MB:,.1f} MB left",
+                        "free some space: on a full disk memfs writes nothing",
                     )
 
 

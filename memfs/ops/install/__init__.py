@@ -105,18 +105,18 @@ def _check_memory(host: str, scope: str, memory: str) -> None:
         return
     if host != "claude":
         raise StoreError(
-            f"{hosts.get(host).TITLE} has no setting with which memfs could change its own memory",
-            "see how to turn its memory off: docs/own-memory.md",
+            f"{hosts.get(host).TITLE} has no setting for its own memory that memfs could change",
+            "see how to turn off the memory of an assistant: docs/own-memory.md",
         )
     if memory == "store" and scope != "local":
         raise StoreError(
-            "--own-memory store needs settings of one project that are not committed",
+            "--own-memory store works only in a project's uncommitted settings",
             f"run memfs install {host} --local --own-memory store",
         )
     if scope == "project":
         raise StoreError(
             "--own-memory cannot be set for everyone in a project",
-            f"set it for yourself: memfs install {host} --local --own-memory {memory}",
+            f"set the option for yourself: memfs install {host} --local --own-memory {memory}",
         )
 
 
@@ -128,13 +128,16 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     known = hosts.get(host)
     for other in list_wired(place, host, home):
         raise StoreError(
-            f"{known.TITLE} already runs the memfs hooks, from {other.path}",
-            f"remove those hooks first: memfs uninstall {host} --{other.scope}",
+            f"{known.TITLE} already runs the memfs hooks from {other.path}",
+            f"remove these hooks first: memfs uninstall {host} --{other.scope}",
         )
     program = shutil.which(known.COMMAND)
     if not program or not known.PLUGIN_VERB:
         what = "cannot install the memfs plugin" if program else "is not on the PATH"
-        raise StoreError(f"{known.TITLE} {what}", f"wire it by its settings: memfs install {host}")
+        raise StoreError(
+            f"{known.TITLE} {what}",
+            f"wire the assistant through its settings: memfs install {host}",
+        )
     market = os.path.dirname(resources.path(".claude-plugin"))
     replies = []
     for words in (("marketplace", "add", market), (known.PLUGIN_VERB, f"{hosts.PLUGIN}memfs")):
@@ -212,8 +215,8 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
     title = hosts.get(host).TITLE
     for plugged in list_plugged(place, host, home):
         raise StoreError(
-            f"{title} has the memfs plugin, enabled in {plugged}",
-            "uninstall the plugin first, to wire the assistant by its settings",
+            f"{title} already has the memfs plugin, enabled in {plugged}",
+            f"uninstall the plugin in {title}, then run the command again",
         )
     moved = []
     for found in list_wired(place, host, home):
@@ -221,8 +224,8 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
             continue
         if not move or found.scope == "user":  # other projects need that
             raise StoreError(
-                f"{title} already runs the memfs hooks, from {found.path}",
-                f"remove those hooks first: memfs uninstall {host} --{found.scope}",
+                f"{title} already runs the memfs hooks from {found.path}",
+                f"remove these hooks first: memfs uninstall {host} --{found.scope}",
             )
         moved.append(found.scope)
     return moved
@@ -247,14 +250,16 @@ def _plan(
                 raise StoreError(f"cannot tell whether git tracks {path}: {refused}", hint)
             own = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
             raise StoreError(
-                f"{path} is {tracking}, so it must run memfs from the PATH, but memfs is not there",
-                f"install memfs (pipx install {DISTRIBUTION}), or wire only yourself: "
-                f"memfs install {host} {own}",
+                f"memfs is not on the PATH, which hooks in {path} need because the file is "
+                f"{tracking}",
+                f"install memfs (pipx install {DISTRIBUTION}), or wire the assistant only for "
+                f"yourself: memfs install {host} {own}",
             )
         text = "" if remove else outside.read(path) or ""
         if ignored := settings.find_ignored(hosts.get(host), text, path):
             raise StoreError(
-                f"{path}: {ignored}", "remove that part first; memfs does not change your own text"
+                f"{path}: {ignored}",
+                "remove these parts from the file yourself, then run the command again",
             )
         new = load(place, host, names, shared=bool(tracking))
         edits.append(SettingsEdit.plan(place, host, path, new, remove=remove, tracking=tracking))

@@ -64,8 +64,8 @@ class ShippedEntries:
         """
         if shared and "store" in memory:
             raise StoreError(
-                f"git tracks the settings of {host} here; they would get a path of this machine",
-                "stop tracking them first (git rm --cached), or use --own-memory off",
+                f"git tracks the settings of {host} here, which would get a path from this machine",
+                "stop tracking the settings (git rm --cached), or use --own-memory off",
             )
         hook = (host, "mcp") if tools else (host,)
         top = place.top
@@ -188,8 +188,8 @@ class SettingsEdit:
         read_only = [each for each in existing if not os.access(each, os.W_OK, effective_ids=own)]
         if read_only and self.after != self.before:
             raise StoreError(
-                f"{self.path} cannot be written: {read_only[0]} is read-only",
-                "make it writable first; see what would change: --dry-run",
+                f"cannot write {self.path}: {read_only[0]} is read-only",
+                f"make {read_only[0]} writable; to preview the changes, add --dry-run",
             )
 
     def write(self, place: Place) -> None:
@@ -270,8 +270,8 @@ def _edit_json(
     after = jsonc_edit.set_value(before or "", merged)
     if settings.parse(after, path) != merged:
         raise StoreError(
-            f"memfs cannot edit {path} without damage",
-            "edit the file yourself; nothing was changed",
+            f"memfs cannot edit {path} without damaging the file; nothing was changed",
+            "edit the file yourself",
         )
     return has, after
 
@@ -323,16 +323,16 @@ def _check_toml(path: str, text: str, after: str) -> None:
     try:
         settings.parse(after, path)
     except StoreError as error:
-        alone = "or wire only the hooks: memfs install --no-mcp"
+        alone = "or wire only the hooks with --no-mcp"
         servers = settings.parse(text, path).get("mcp_servers")
         if isinstance(servers, dict) and settings_merge.SERVER not in servers:
             raise StoreError(
-                f"{path}: mcp_servers is written in one line, which memfs cannot extend",
-                f"write it as tables first ([mcp_servers.NAME]), {alone}",
+                f"{path}: 'mcp_servers' is written in one line, which memfs cannot extend",
+                f"write one table for each server ([mcp_servers.NAME]), {alone}",
             ) from error
         raise StoreError(
             f"{path} has another MCP server named {settings_merge.SERVER}",
-            f"rename that server first, {alone}",
+            f"rename the other server, {alone}",
         ) from error
 
 
@@ -344,7 +344,7 @@ def _replace_file(
     if remove:
         return has, None if has else before
     if before is not None and not has:
-        raise StoreError(f"{path} was not made by memfs", "rename or remove the file first")
+        raise StoreError(f"{path} was not created by memfs", "rename or remove the file first")
     return has, entries.text
 
 
@@ -375,9 +375,9 @@ def _get_record_path(place: Place, path: str) -> str:
 def _read(path: str) -> str | None:
     text, size = outside.beginning(path, files.READ_CAP, 0)
     if text is None and os.path.lexists(path):
-        raise StoreError(f"{path} is not a readable file")
+        raise StoreError(f"{path} is not a readable file", f"check the file: ls -ld {path}")
     if size > files.READ_CAP:
-        raise StoreError(f"{path} has {size:,} bytes; memfs reads {files.READ_CAP:,} at most")
+        raise StoreError(f"{path} has {size:,} bytes, the limit is {files.READ_CAP:,}")
     return text
 
 

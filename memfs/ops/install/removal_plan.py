@@ -43,7 +43,7 @@ class RemovalPlan:
     def add(self, name: str, run: Callable[[], object], committed: bool, command: str) -> None:
         """Plan a step; what is committed stays, with the command that removes it."""
         if committed:
-            self.left.append(f"{name}: committed; to remove it for everyone: {command}")
+            self.left.append(f"{name} (committed; remove for everyone: {command})")
         else:
             self.wiring.append(RemovalStep(name, run))
 
@@ -60,7 +60,7 @@ def plan(place: Place, home: str) -> RemovalPlan:
     for host in hosts.NAMES:
         for path in install.list_plugged(place, host, home):
             title = hosts.get(host).TITLE
-            planned.left.append(f"{path} enables the memfs plugin: uninstall it in {title}")
+            planned.left.append(f"{path} enables the memfs plugin: uninstall the plugin in {title}")
     if place.project:
         _plan_project(place, place.project, planned)
     if service.load_status():
@@ -89,7 +89,7 @@ def _plan_host(
         return
     for committed in (True, False):
         paths = [each.path for each in found if (each.tracking == TRACKED) == committed]
-        name = f"{hosts.get(host).TITLE}: the memfs entries in {', '.join(paths)}"
+        name = f"the memfs entries for {hosts.get(host).TITLE} in {', '.join(paths)}"
         how = f"memfs uninstall {host} --{scope}"
         if paths:
             planned.add(name, partial(remove, keep=TRACKED), committed, how)
@@ -120,14 +120,16 @@ def _plan_project(place: Place, store: Store, planned: RemovalPlan) -> None:
 def _plan_store(store: Store, planned: RemovalPlan) -> None:
     names = [path for name in _NAMES if os.path.lexists(path := f"{store.root}/{name}")]
     if names and _is_committed(store):
-        planned.left.append(f"{store.root} is committed; to remove it for everyone: git rm -r")
+        planned.left.append(
+            f"{store.root} is committed; to remove the store for everyone: git rm -r"
+        )
         names = []
     paths = [*([store.local] if os.path.lexists(store.local) else []), *names]
     if not paths:
         return
     for path in sorted({f"{store.root}/{name}" for name in os.listdir(store.root)} - {*paths}):
         if names:
-            planned.left.append(f"{path}: memfs did not make it on this machine")
+            planned.left.append(f"{path} was not created by memfs on this machine")
     name = store.root if names else store.local
     if store.main != store.root and names:
         name = f"{store.root}, {store.local}"

@@ -67,8 +67,8 @@ def add_member(admin: Admin, login: str, days: int) -> str:
             admin.execute("INSERT INTO member (login) VALUES (%s)", (login,))
     except errors.UniqueViolation:
         raise UsageError(
-            f"{login} is already a member",
-            f"for another token, run memfs team member token {login}",
+            f"'{login}' is already a member",
+            f"print another token: memfs team member token {login}",
         ) from None
     _note(admin, f"add member {login}")
     return add_token(admin, login, days)
@@ -126,7 +126,7 @@ def add_project(
     """Add a project; `origins` are addresses of its repository, of which hashes are kept."""
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} is not a valid project name", "use one line of visible characters"
+            f"{name!r} is not a valid project name", "use one line of up to 100 visible characters"
         )
     try:
         with admin.transaction():
@@ -135,7 +135,7 @@ def add_project(
                 (name, sorted(filter(None, map(hash_origin, origins))), retention),
             )
     except errors.UniqueViolation:
-        raise UsageError(f"a project {name} already exists", "choose another name") from None
+        raise UsageError(f"the project '{name}' already exists", "choose another name") from None
     except errors.CheckViolation:
         raise UsageError(f"cannot keep messages for {retention} days, expected 1 or more") from None
     _note(admin, "add project", name)
@@ -211,7 +211,7 @@ def _require_found(found: T | None, kind: str, name: str) -> T:
     """Return what was found. Raises `NotFoundError` for nothing."""
     if not found:
         raise NotFoundError(
-            f"there is no {kind} {name}", f"list the {kind}s: memfs team {kind} list"
+            f"there is no {kind} '{name}'", f"list the {kind}s: memfs team {kind} list"
         )
     return found
 
@@ -254,14 +254,17 @@ def set_up(address: str, team: str = "", *, renew: bool = False) -> SchemaState:
         if admin.info.server_version < OLDEST:
             version = admin.info.server_version // 10000
             raise MemfsError(
-                f"the database is PostgreSQL {version}; memfs needs 15 or newer",
+                f"memfs needs PostgreSQL 15 or newer, but the database is PostgreSQL {version}",
                 "use a newer PostgreSQL server",
             )
         known = _find_team(admin)
         if not known and not team:
             raise UsageError("a new database needs a team name", "run memfs team init --team NAME")
         if known and team not in ("", known):
-            raise UsageError(f"this database belongs to the team {known}", "use another database")
+            raise UsageError(
+                f"this database belongs to the team '{known}'",
+                "use another database, or leave out --team",
+            )
         team = known or team
         owner, service = (sql.Identifier(f"memfs_{team}_{role}") for role in ("owner", "service"))
         if not known:

@@ -192,7 +192,8 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
             failed = type(error).__name__
             response = _refuse(
                 MemfsError(
-                    "the server failed", "ask the server's administrator: the log has the cause"
+                    "the server failed to answer",
+                    "ask the server's administrator to look for the cause in the server's log",
                 )
             )
         seconds = time.perf_counter() - began
@@ -208,7 +209,7 @@ def _check_protocol(headers: Mapping[str, str]) -> None:
     if spoken != str(PROTOCOL):
         newer = spoken.isdecimal() and len(spoken) < 9 and int(spoken) > PROTOCOL
         raise OtherProtocolError(
-            f"this server uses version {PROTOCOL} of the protocol (memfs {VERSION})",
+            f"this server uses protocol version {PROTOCOL} (memfs {VERSION})",
             "ask the server's administrator to update the server" if newer else "update memfs",
         )
 
@@ -217,7 +218,7 @@ def _read_token(headers: Mapping[str, str]) -> str:
     kind, _, token = headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > _LONGEST_TOKEN:
         raise TokenError(
-            "the request has no token", f"send the header Authorization: Bearer {PREFIX}…"
+            "the request has no token", f"send the header 'Authorization: Bearer {PREFIX}…'"
         )
     return token
 
@@ -228,7 +229,7 @@ async def _read_body(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > LARGEST:
-            raise TooLargeError(f"the request body has more than {LARGEST:,} bytes")
+            raise TooLargeError(f"the request body is larger than {LARGEST:,} bytes")
         parts.append(part)
     return b"".join(parts)
 

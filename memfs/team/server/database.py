@@ -22,14 +22,14 @@ REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.Unde
 _AWAY = ("08", "40", "53", "57")  # classes: connections, conflicts, resources, intervention
 _CONFLICTS = (errors.DeadlockDetected, errors.SerializationFailure)
 _TRIES = 3  # of a transaction that is in conflict with others
-_RUNS_INIT = "ask the server's administrator to update the database: memfs team init"
+_RUNS_INIT = "ask the server's administrator to run memfs team init"
 _UNPREPARED = {  # by PostgreSQL's codes
     "3F000": ("this database has no team yet", "run memfs team init --team NAME to create a team"),
     "42883": ("the database was set up by another version of memfs", _RUNS_INIT),
     "42P01": ("the database was set up by another version of memfs", _RUNS_INIT),
     "42501": (
         "this database login lacks the necessary permissions",
-        "use the address that memfs team init printed; run init with a login that can create roles",
+        "use the address that memfs team init printed; init itself needs a login with CREATEROLE",
     ),
 }
 
@@ -140,7 +140,7 @@ def _check_address(address: str) -> None:
         conninfo_to_dict(address)
     except ProgrammingError:
         raise UsageError(
-            "the address given is not a PostgreSQL address",
+            "the given database address is not a PostgreSQL address",
             "use postgresql://NAME@HOST/DATABASE, or the address that memfs team init printed",
         ) from None
 
@@ -163,5 +163,7 @@ def convert_errors() -> Iterator[None]:
         if code in _UNPREPARED:
             raise UnpreparedError(*_UNPREPARED[code]) from error
         if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):
-            raise DatabaseAwayError(f"the database is away: {told}", "try again later") from error
+            raise DatabaseAwayError(
+                f"the database is not available: {told}", "try again later"
+            ) from error
         raise

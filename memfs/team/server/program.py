@@ -187,7 +187,9 @@ class TeamServer:
 def _check_certificate(certificate: str, key: str) -> None:
     """Raise `UsageError` unless TLS can be spoken with these, or neither is given."""
     if key and not certificate:
-        raise UsageError(f"the key {key} was given without a certificate", "add --certificate FILE")
+        raise UsageError(
+            f"the private key {key} was given without a certificate", "add --certificate FILE"
+        )
     if not certificate:
         return
     for path in (certificate, key) if key else (certificate,):
@@ -195,24 +197,27 @@ def _check_certificate(certificate: str, key: str) -> None:
             with open(path, "rb"):
                 pass
         except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+            raise UsageError(
+                f"cannot read {path}: {error.strerror}", "check the path and its permissions"
+            ) from None
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key or None, _refuse_passphrase)
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise UsageError(
-                f"{key or certificate} is not the key of the certificate {certificate}"
+                f"{key or certificate} is not the private key of the certificate {certificate}",
+                "give the private key of the certificate with --key",
             ) from None
         named = f"{certificate} and {key}" if key else certificate
         raise UsageError(
             f"cannot use TLS with {named}",
-            "give PEM files with the certificate, its chain and its key",
+            "use PEM files with the certificate, its chain and its key",
         ) from None
 
 
 def _refuse_passphrase() -> str:
     raise UsageError(
         "the key has a passphrase, which the server cannot ask for",
-        "remove the passphrase: openssl pkey -in KEY -out FILE; let only the service read FILE",
+        "remove the passphrase: openssl pkey -in KEY -out FILE; let only the server read FILE",
     )

@@ -31,12 +31,12 @@ def push(ledger: Ledger, request: protocol.PushRequest, *, vectors: bool) -> pro
     """Store messages; what is there already stays. Raises `UsageError` for a malformed request."""
     size, most = sum(len(message.text) for message in request.messages), protocol.MOST_BYTES
     if size > most and len(request.messages) > 1:
-        raise UsageError(f"the texts have {size:,} characters, the limit is {most:,}")
+        raise UsageError(f"the texts have {size:,} characters together, the limit is {most:,}")
     rows: list[dict[str, object]] = []
     refused = []
     for message in request.messages:
         if not 0 <= message.of < len(request.sessions):
-            raise UsageError("a message belongs to no session of the request")
+            raise UsageError("a message refers to a session that is not in the request")
         try:
             rows.append(_make_row(request.project, message))
         except UsageError as error:
@@ -67,7 +67,9 @@ def _make_row(project: int, message: protocol.SharedMessage) -> dict[str, object
         raise UsageError("the text is empty")
     # Whatever a client says it did: an old one, or a forged one, brings no secret in.
     if secrets.redact(text) != text or privacy.public(text) != text:
-        raise UsageError("the text contains a secret: update memfs, which removes secrets")
+        raise UsageError(
+            "the text contains a secret; newer versions of memfs remove secrets before sending"
+        )
     if message.role not in _ROLES:
         raise UsageError(f"the role is not one of {', '.join(_ROLES)}")
     return {
@@ -89,7 +91,7 @@ def _parse_time(text: str) -> datetime:
         at = datetime.fromisoformat(text)
         at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise UsageError("the time is not in ISO 8601") from None
+        raise UsageError("the time is not in ISO 8601 format") from None
     if at < _OLDEST:
         raise UsageError("the time is before the year 2000")
     if at > datetime.now(UTC) + _AHEAD:

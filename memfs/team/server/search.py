@@ -145,7 +145,10 @@ def _check(ledger: Ledger, projects: Sequence[int], query: str) -> dict[int, str
     if not query.strip():
         raise UsageError("the query is empty", "enter a text to search for")
     if len(query) > _LONGEST:
-        raise UsageError(f"the query has {len(query):,} characters, the limit is {_LONGEST:,}")
+        raise UsageError(
+            f"the query has {len(query):,} characters, the limit is {_LONGEST:,}",
+            "shorten the query",
+        )
     return dict(ledger.call(lambda number, name: (number, name), "check_search", [*projects]))
 
 
@@ -153,7 +156,7 @@ def _parse_time(seconds: int | None) -> datetime | None:
     if seconds is None:
         return None
     if abs(seconds) > _LATEST:
-        raise UsageError("since or until is out of range")
+        raise UsageError("'since' or 'until' is out of range")
     return datetime.fromtimestamp(max(0, seconds), UTC)
 
 

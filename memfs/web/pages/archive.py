@@ -77,7 +77,7 @@ def _save_passage(visit: Visit) -> Response:
     given = {name: form.get(name, "") for name in ("text", "tags", "importance")}
     try:
         if not importance.isdecimal():
-            raise UsageError(f"importance is {importance!r}, expected 1 to 10")
+            raise UsageError(f"the importance is {importance!r}, expected a number from 1 to 10")
         done = archive.edit(
             place,
             found.passage.id,
@@ -96,7 +96,7 @@ def _save_passage(visit: Visit) -> Response:
 def _remove_passage(visit: Visit) -> Response:
     place = visit.place
     done = archive.remove_passage(place, visit.path["passage"], make_origin())
-    visit.say(f"the passage {done.id} is removed")
+    visit.say(f"removed the passage {done.id}")
     visit.say(done.note, "refused")
     return visit.redirect("archive")
 
@@ -111,7 +111,7 @@ def _add_passage(visit: Visit) -> Response:
         origin=make_origin(),
     )
     visit.say(
-        "the passage is in the archive already" if done.duplicate else "the passage is stored"
+        "the passage is already in the archive" if done.duplicate else "the passage is stored"
     )
     visit.say(done.note, "refused")
     return visit.redirect(f"archive/{done.id}")
@@ -126,7 +126,7 @@ def _show_static(visit: Visit) -> Response:
 def _remove_static(visit: Visit) -> Response:
     key, tier = visit.path["key"], visit.form.get("tier", "")
     done = static.remove(visit.place, key, tier)
-    visit.say(f"'{done.entry.key}' is removed")
+    visit.say(f"removed the reference text '{done.entry.key}'")
     return visit.redirect("archive")
 
 
@@ -134,9 +134,9 @@ def _undo_import(visit: Visit) -> Response:
     place = visit.place
     done = parts.load("importers.undo").run(place, visit.path["ident"], make_origin())
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
-    visit.say(f"the import from {done.source} is undone: {counts or 'nothing'} removed")
+    visit.say(f"undid the import from {done.source}; removed {counts or 'nothing'}")
     for name, why in done.kept:
-        visit.say(f"{name} stays: {why}", "refused")
+        visit.say(f"kept '{name}': {why}", "refused")
     visit.say(done.note, "refused")
     return visit.redirect("archive")
 

@@ -16,7 +16,11 @@ _TIERS = (
         "This project",
         "committed with the project, and reviewed in its pull requests",
     ),
-    (labels.USER, "Yours", "used in every project on this machine, and stored outside of them"),
+    (
+        labels.USER,
+        "Yours",
+        "used in every project on this machine, and stored outside the projects",
+    ),
     (labels.SESSION, "Sessions", "the scratch blocks of running sessions"),
 )
 _ENTRIES = 50  # of a history, on a page
@@ -131,7 +135,7 @@ def _show_history(visit: Visit) -> Response:
     label = visit.path["label"]
     found = history.log(place, label, _ENTRIES)
     if not found:
-        raise NotFoundError(f"there is no block '{label}'", "see the list of blocks")
+        raise NotFoundError(f"there is no block '{label}'", "open Blocks to see all blocks")
     entries = [
         (entry, changes.of_blocks(entry.before, entry.after, "before", "after")) for entry in found
     ]
@@ -150,14 +154,16 @@ def _show_blame(visit: Visit) -> Response:
 def _undo_edit(visit: Visit) -> Response:
     label = visit.path["label"]
     done = undo.undo_edit(visit.place, label, make_origin())
-    visit.say(f"{label}: undid {done.undone.op}, version {done.undone.version}")
+    visit.say(f"undid the last edit of '{label}': {done.undone.op}, version {done.undone.version}")
     return visit.redirect(f"blocks/{label}/history")
 
 
 def _restore_version(visit: Visit) -> Response:
     label, version = visit.path["label"], visit.form.get("version", "")
     done = undo.restore_version(visit.place, label, version, make_origin())
-    what = f"restored {label} to {version}" if done.entries else f"{label} is the same as {version}"
+    what = f"restored '{label}' to version {version}"
+    if not done.entries:
+        what = f"'{label}' is already the same as version {version}"
     visit.say(what)
     return visit.redirect(f"blocks/{label}/history")
 
@@ -171,7 +177,7 @@ def _apply(visit: Visit, change: Edit, reason: str = "", expected: int | None = 
         visit.say("nothing was changed")
     else:
         last = outcome.entries[-1]
-        visit.say(f"{last.label}: version {last.version} is saved")
+        visit.say(f"saved version {last.version} of '{last.label}'")
     return ""
 
 
@@ -183,7 +189,7 @@ def _parse_number(text: str, name: str) -> int | None:
     if not text.strip():
         return None
     if not text.strip().isdecimal() or len(text) > 12:
-        raise UsageError(f"{name} is {text[:40]!r}, expected a number")
+        raise UsageError(f"the {name} is {text[:40]!r}, expected a number")
     return int(text)
 
 

@@ -4,6 +4,7 @@ from starlette.responses import Response
 
 from memfs.core import parts
 from memfs.core.errors import RejectedError
+from memfs.core.formats import format_count
 from memfs.ops import doctor, purge, service, trust
 from memfs.web.rendering import Visit, get, post
 
@@ -26,7 +27,7 @@ def _fix_findings(visit: Visit) -> Response:
     for each in done:
         visit.say(each.text, "done" if each.level == "ok" else "refused")
     if not done:
-        visit.say("there is nothing to fix")
+        visit.say("nothing to fix")
     return visit.redirect("health")
 
 
@@ -49,10 +50,10 @@ def _revoke_trust(visit: Visit) -> Response:
     """Trust the store no more. A store is trusted by a person at a terminal, and by no browser."""
     if visit.form.get("to") != "revoke":
         raise RejectedError(
-            "the page cannot trust a store", "run memfs trust in a terminal of your own"
+            "you cannot trust a store on this page", "run memfs trust in your own terminal"
         )
     trust.revoke(visit.place)
-    visit.say("this store is no longer trusted: hooks do not use it")
+    visit.say("this store is no longer trusted; hooks do not use it")
     return visit.redirect("health/trust")
 
 
@@ -63,7 +64,7 @@ def _show_secrets(visit: Visit) -> Response:
 
 def _redact_secrets(visit: Visit) -> Response:
     done = purge.run(visit.place)
-    visit.say(f"{len(done.done):,} secrets are redacted, {len(done.left):,} are left")
+    visit.say(f"redacted {format_count(len(done.done), 'secret')}; {len(done.left):,} left")
     return visit.redirect("health/secrets")
 
 

@@ -111,7 +111,8 @@ def _change_selected(visit: Visit) -> Response:
     if what in ("star", "unstar") and picked:
         sessions.star_sessions(visit.place, picked, starred=what == "star")
         done = "starred" if what == "star" else "star removed"
-        visit.say(f"{done}: {picked[0].title if len(picked) == 1 else len(picked)}")
+        title = picked[0].title if len(picked) == 1 else ""
+        visit.say(f"{done}: {title or format_count(len(picked), 'session')}")
     if not picked:
         visit.say("no session is selected", "refused")
     return visit.redirect(f"sessions?{visit.filters}" if visit.filters else "sessions")
@@ -147,7 +148,7 @@ def _forget_sessions(visit: Visit) -> Response:
 def _rename_session(visit: Visit) -> Response:
     session, _ = _open(visit)
     title = sessions.rename_session(visit.place, session, visit.form.get("title", ""))
-    visit.say(f"the title is: {title}")
+    visit.say(f"the title is now '{title}'")
     return visit.redirect(f"sessions/{session.host}/{quote(session.id, safe='')}")
 
 
@@ -224,7 +225,7 @@ def _set_outcome(visit: Visit) -> Response:
     form = visit.form
     worked = form.get("how") == "worked"
     graph.set_outcome(visit.place, session.id, worked=worked, why=form.get("why", "").strip())
-    visit.say(f"session {session.id[:8]}: {'worked' if worked else 'failed'}")
+    visit.say(f"marked session {session.id[:8]} as {'worked' if worked else 'failed'}")
     return visit.redirect(f"sessions/{session.host}/{quote(session.id, safe='')}")
 
 

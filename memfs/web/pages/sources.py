@@ -6,6 +6,7 @@ from collections.abc import Callable
 from starlette.responses import Response
 
 from memfs.core.errors import UsageError
+from memfs.core.formats import format_count
 from memfs.ops import source
 from memfs.web.rendering import Visit, get, make_origin, post
 
@@ -29,27 +30,27 @@ def _add_source(visit: Visit) -> Response:
             f"the paths cannot be read: {error}", "close each quotation mark"
         ) from None
     if not paths:
-        raise UsageError("no folder or file is given", "write paths, for example: docs ~/notes")
+        raise UsageError("no folder or file was given", "enter paths, for example docs ~/notes")
     user = form.get("tier") == "user"
     done = source.add(
         visit.place, form.get("name", ""), paths, make_origin(), _ignore,
         globs=form.get("globs", "").split(), excludes=form.get("excludes", "").split(), user=user,
     )  # fmt: skip
-    visit.say(f"{done.name} is added to {done.path}")
+    visit.say(f"added the source '{done.name}' to {done.path}")
     return visit.redirect(f"sources/{'user:' if user else ''}{done.name}")
 
 
 def _sync_source(visit: Visit) -> Response:
     (done,) = source.sync(visit.place, visit.path["name"], _ignore)
     count = done.state.files if done.state else 0
-    visit.say(f"{done.source.name}: {count:,} files are indexed")
+    visit.say(f"indexed {format_count(count, 'file')} from the source '{done.source.name}'")
     return visit.redirect(f"sources/{visit.path['name']}")
 
 
 def _remove_source(visit: Visit) -> Response:
     place = visit.place
     done = source.remove(place, visit.path["name"], make_origin())
-    visit.say(f"{done.name} is removed from searches; its files stay")
+    visit.say(f"removed the source '{done.name}'; its files stay")
     return visit.redirect("sources")
 
 

@@ -81,7 +81,7 @@ function countLeft() {
   const tell = () => {
     const room = Number(text.dataset.limit) - [...text.value.trimEnd()].length;
     left.textContent = room >= 0 ? `${room.toLocaleString("en")} characters left`
-      : `${(-room).toLocaleString("en")} characters too many`;
+      : `${(-room).toLocaleString("en")} characters over the limit`;
   };
   text.addEventListener("input", tell);
   tell();

@@ -130,7 +130,7 @@ def test_nothing_of_a_store_that_nobody_trusts_is_put_before_a_model(place: Plac
 
 
 def test_a_pattern_that_is_none_is_named(place: Place) -> None:
-    with pytest.raises(MemfsError, match="is not a regular expression"):
+    with pytest.raises(MemfsError, match="is not a valid regular expression"):
         Facts(place).retrieve(Query(pattern="("))
 
 
@@ -199,7 +199,7 @@ def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(
     kind = Graph(place)
     kind.outcome("s1", worked=False, why="it came back")
     why = {name: kind.flows().session(name)[0].why for name in ("s1", "s10")}
-    assert why == {"s1": "it came back", "s10": "the user thanked"}
+    assert why == {"s1": "it came back", "s10": "the user said thanks"}
     say(place, "other-a", *FIXED)
     say(place, "other-b", *FIXED)
     with pytest.raises(NotFoundError, match="several session ids start with other"):

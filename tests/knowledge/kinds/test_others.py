@@ -148,7 +148,7 @@ def test_flows_are_found_by_intent_pattern_and_path(place: Place) -> None:
     ask = "The retry test of the payment client fails again"
     [flow, *_] = kind.retrieve(Query(ask, pattern=SIMILAR))
     assert flow.id == "flow/one/1"
-    assert "what worked (the user thanked): Fixed: the test uses a fake clock" in flow.text
+    assert "what worked (the user said thanks): Fixed: the test uses a fake clock" in flow.text
     assert [f.id for f in kind.retrieve(Query(pattern="edit test"))] == ["flow/one/1"]
     assert [f.id for f in kind.retrieve(Query("retry", pattern="edit commit"))] == []
     edges = kind.retrieve(Query(path="message:1", depth=3, limit=50))

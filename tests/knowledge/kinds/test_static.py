@@ -32,7 +32,7 @@ def test_an_entry_is_found_by_all_that_is_known_of_it(place: Place) -> None:
 
 def test_a_key_is_taken_once(place: Place) -> None:
     made = static.put(place, "limits", "At most 50.")
-    with pytest.raises(RejectedError, match="an entry with the key 'limits' exists already"):
+    with pytest.raises(RejectedError, match="the key 'limits' already exists"):
         static.put(place, "limits", "At most 60.")
     assert static.get(place, "limits") == made
     static.remove(place, "limits")
@@ -71,13 +71,13 @@ def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) ->
     path.write_text(path.read_text().replace("50", "60"))
     shown = memfs("static", "show", "limits")
     assert shown.out == "At most 60.\n"
-    assert shown.err == "! this text was changed by hand since it was stored\n"
+    assert shown.err == "! this text has been changed by hand since it was stored\n"
 
 
 def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         memfs("static", "list").err
-        == "no static entries; memfs static add KEY TEXT stores an entry\n"
+        == "no static entries; to add one, run memfs static add KEY TEXT\n"
     )
     shown = memfs(
         "static", "add", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n"

@@ -32,7 +32,7 @@ def test_a_turn_says_what_was_wanted_done_and_how_it_came_out(place: Place) -> N
             "turn": 2,
             "topic": graph.count_rows()["topic"],
         }
-    assert (first.intent, first.outcome, first.why) == ("problem", WORKED, "the user thanked")
+    assert (first.intent, first.outcome, first.why) == ("problem", WORKED, "the user said thanks")
     assert first.steps == ("test!", "edit", "test")
     assert first.reply.startswith("Fixed: the test uses a fake clock")
     assert (second.intent, second.outcome) == ("thanks", UNKNOWN)

@@ -27,13 +27,13 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_role("link", name="persona").click()
     page.get_by_role("link", name="Edit", exact=True).click()
     page.get_by_label("Text").fill("I answer in one sentence.")
-    page.get_by_role("button", name="Look at the change").click()
+    page.get_by_role("button", name="Preview the change").click()
     assert page.locator("pre.diff ins").first.inner_text() == "+I answer in one sentence."
-    page.get_by_role("button", name="Save this").click()
-    expect(page.get_by_role("status").first).to_contain_text("is saved")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").first).to_contain_text("saved version")
     page.get_by_role("link", name="History").click()
     page.get_by_role("button", name="Undo the last edit").click()
-    expect(page.get_by_role("status").first).to_contain_text(": undid ")
+    expect(page.get_by_role("status").first).to_contain_text("undid the last edit of ")
     assert "short" in show.run(week, "persona").block.value
 
     page.get_by_label("Search everything").fill("gateway lock")
@@ -42,15 +42,15 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.locator(".target").wait_for()
     page.get_by_label("Find in this session").fill("turn 7")
     page.get_by_role("button", name="Find", exact=True).click()
-    assert "1 place" in page.get_by_role("heading", level=2).first.inner_text()
+    assert "1 message" in page.get_by_role("heading", level=2).first.inner_text()
     count = len(sessions.list_sessions(week))
-    page.get_by_text("Title, star, outcome; forget it").click()
+    page.get_by_text("Title, star, outcome, forget").click()
     page.get_by_role("button", name="Forget…").click()
     page.get_by_role("button", name="Forget it").click()
     assert len(sessions.list_sessions(week)) == count - 1
 
     visit.go("facts")
-    page.get_by_role("link", name="decide it").click()
+    page.get_by_role("link", name="decide").click()
     page.locator(":target").get_by_role("button", name="Add it to system_rules").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
@@ -135,7 +135,7 @@ def test_another_port_is_sent_no_cookie_and_leads_nowhere(visitor: Visitor) -> N
             for path in ("", "blocks", "open", f"shop?{visit.base}/blocks"):
                 page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
             page.get_by_role("button", name="Go").click()
-            page.get_by_text("this request was sent by another page").wait_for()
+            page.get_by_text("this request comes from this page").wait_for()
         finally:
             other.shutdown()
             thread.join()
@@ -183,7 +183,7 @@ def test_the_palette_is_used_by_keys_alone(visitor: Visitor, week: Place) -> Non
     page.keyboard.type("undo")
     expect(palette.get_by_role("listitem")).to_have_count(2)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").first).to_contain_text(": undid ")
+    expect(page.get_by_role("status").first).to_contain_text("undid the last edit of ")
     assert "世界" not in show.run(week, "persona").block.value
     assert not visit.complaints
 
@@ -208,7 +208,7 @@ def test_what_people_come_for_takes_three_clicks(
 
     page.get_by_role("link", name="Overview").click()  # undo the last edit
     page.get_by_role("button", name="Undo the last edit").first.click()
-    expect(page.get_by_role("status").first).to_contain_text(": undid ")
+    expect(page.get_by_role("status").first).to_contain_text("undid the last edit of ")
     values = show.run(week, "system_rules").block.value
     assert sum(text in values for text in texts) == 2
 
