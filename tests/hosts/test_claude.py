@@ -146,7 +146,9 @@ def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_mu
     assert done.code == 0
     assert project.log() == ""
     assert "the limit is 50" not in everything(model.requests[2])
-    assert "76 characters, the limit is 50: shorten the block by 26" in everything(model.requests[3])
+    assert "76 characters, the limit is 50: shorten the block by 26" in everything(
+        model.requests[3]
+    )
     assert "the memory block 'fixed' is read-only" in everything(model.requests[5])
     assert "never" in fixed.read_text()
     (session,) = {path.stem for path in project.claude(model).transcripts()}
