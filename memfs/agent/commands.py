@@ -26,7 +26,10 @@ _RESULT_CHARS = 100  # characters of a tool's result
 @click.command("agent")
 @click.argument("text", nargs=-1)
 @click.option(
-    "-i", "--interactive", is_flag=True, help="Ask for another text after each answer; /quit ends."
+    "-i",
+    "--interactive",
+    is_flag=True,
+    help="Ask for the next prompt after each answer; type /quit to stop.",
 )
 @click.option("-c", "--continue", "again", is_flag=True, help="Continue the latest session.")
 @click.option(
@@ -37,7 +40,9 @@ _RESULT_CHARS = 100  # characters of a tool's result
     help="Continue or start the session with this id.",
 )
 @options.number_option("--steps", help="Maximum number of model answers per turn (default: 16).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and the tool calls.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the answer and the tool calls as JSON."
+)
 def agent_command(
     text: tuple[str, ...],
     interactive: bool,

@@ -124,7 +124,7 @@ def select_conversations(
             raise UsageError(f"unknown conversation or kind: {word!r}", hint)
     found = [each for each in every if not only or each.kind in only or each.name in only]
     if not found:
-        raise UsageError(f"there is no conversation of kind {', '.join(only)}")
+        raise UsageError(f"there are no conversations of the kind {', '.join(only)}")
     return found
 
 

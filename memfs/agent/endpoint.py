@@ -171,7 +171,7 @@ class Endpoint:
             else:
                 self._has_answered = True
                 return answer
-        raise AssertionError("the last wait is None")
+        raise AssertionError("the last wait cannot be None")
 
     def _send(self, body: dict[str, Any]) -> ModelAnswer:
         return self._parse_text(self._client.post("/chat/completions", cast_to=str, body=body))
@@ -189,7 +189,7 @@ class Endpoint:
                     streamed.feed_line(line)
             except Exception as error:  # the connection; the client raises several classes
                 raise ModelError(
-                    f"the connection to {self._where} broke during an answer: {error}"
+                    f"the connection to {self._where} broke while it was answering: {error}"
                 ) from error
         found = streamed.build_completion()
         if not found:

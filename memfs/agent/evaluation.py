@@ -237,7 +237,7 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     ("detail", "details archived", 30, False),
     ("topic", "blocks created", 60, False),
     ("trivia", "false saves", 20, True),
-    ("forbidden", "forbidden things not saved", 100, False),
+    ("forbidden", "unwanted texts not saved", 100, False),
 )
 
 

@@ -92,7 +92,7 @@ def command(
     if as_json:
         console.as_json(asdict(found))
     elif found.before == found.after:
-        alone = "has no duplicate lines; for a rewrite by a model, set llm in your configuration"
+        alone = "has no duplicate lines; to let a model rewrite it, set 'llm' in your configuration"
         tidy = "is already tidy" if model is not None else alone
         console.talk(f"'{found.label}' {tidy}")
     else:

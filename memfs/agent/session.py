@@ -61,7 +61,7 @@ _PRESSURE = (
 
 _SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
 _WHY = {
-    "window": "the window is nearly full",
+    "window": "the context window is nearly full",
     "task": "another task",
     "topic": "another topic",
     "relevance": "most of it is not about the task",

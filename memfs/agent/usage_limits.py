@@ -37,7 +37,7 @@ FOLDER = "agent"
 SUFFIX = ".jsonl"
 _DEEPEST = 20  # levels of a call's arguments
 _CUT = (
-    "error: this call was interrupted, and may or may not be done\n"
+    "error: this call was interrupted; it may or may not have taken effect\n"
     "hint: check the result before you repeat the call"
 )
 

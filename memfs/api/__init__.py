@@ -68,7 +68,7 @@ class Memory(SourceMethods):
             warnings.warn(f"{self._place.left_out}; to use it, run memfs trust", stacklevel=3)
         if self._place.unused:
             warnings.warn(
-                f"{self._place.unused} was not created by memfs for you, and is not used",
+                f"{self._place.unused} was not created by memfs for you, so it is not used",
                 stacklevel=3,
             )
         with suppress(OSError):  # a store that cannot be written can be read
@@ -316,8 +316,8 @@ class Memory(SourceMethods):
         if path := op.find_export(named):
             if pin:
                 raise UsageError(
-                    "pin works only for files from other tools, not for an export",
-                    "leave out pin: the export records which blocks are pinned",
+                    "'pin' works only for files from other tools, not for an export",
+                    "leave out 'pin': the export records which blocks are pinned",
                 )
             done = op.run(self._place, path, origin, user=user, anyway=anyway, dry_run=dry_run)
         else:

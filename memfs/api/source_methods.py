@@ -159,7 +159,7 @@ class SourceMethods(BlockEdits):
         if done.state is None:
             raise RejectedError(
                 "the source is not indexed: you have not trusted the store",
-                "review the store, and decide: memfs trust",
+                "review the store, and decide whether to trust it: memfs trust",
             )
         named = f"user:{done.name}" if user else done.name
         found: ListedSource = op.find_source(self._place, named)

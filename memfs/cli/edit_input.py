@@ -117,7 +117,7 @@ def _parse_edit(path: str, number: int, item: object) -> Edit:
 def _error(path: str, what: str) -> MemfsError:
     return UsageError(
         f"{path} is not a valid patch: {what}",
-        'write edits as in [{"op": "append", "label": "human", "text": "…"}]',
+        'write the edits like this: [{"op": "append", "label": "human", "text": "…"}]',
     )
 
 
@@ -157,7 +157,7 @@ def _find_editor() -> str:
             return shlex.join([program, *words[1:]])
     if named:
         raise UsageError(
-            f"the editor '{named}' was not found outside of the project",
+            f"cannot find the editor '{named}'; memfs runs no editor from inside the project",
             "set EDITOR to another program, or pass the text with --set",
         )
     raise UsageError("no editor was found", "set EDITOR, or pass the text with --set")

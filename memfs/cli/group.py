@@ -107,7 +107,7 @@ GROUPS = {
         ("install uninstall", "wire assistants to the memory, or unwire them"),
         ("status doctor check", "see the state of the memory, and problems"),
         ("trust", "let assistants use a cloned project's memory"),
-        ("demo", "see the main steps in a temporary project"),
+        ("demo", "see memfs at work in a temporary project"),
     ),
     "blocks": (
         ("show", "print a block, or the text a session starts with"),
@@ -325,7 +325,7 @@ def _report_usage(error: click.ClickException) -> int:
             hint = f"did you mean '{near[0]}'? {hint}"
     message = re.sub("is not a valid (integer|float)( range)?", "is not a number", message)
     if isinstance(error, click.NoSuchOption):
-        hint += "; write -- before a text that begins with -"
+        hint += "; write '--' before a text that begins with '-'"
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)
     return error.exit_code
 

@@ -30,7 +30,7 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
         console.talk(f"memfs: {found.left_out}; ask the user to run memfs trust")
     if found.unused:
         console.talk(
-            f"memfs: {found.unused} was not created by memfs for you, and is not used. "
+            f"memfs: {found.unused} was not created by memfs for you, so it is not used. "
             "If the folder is yours (from another home or a container), run: memfs trust --local"
         )
     return found
@@ -158,7 +158,7 @@ block_options = add_options(
         "--priority",
         type=int,
         metavar="N",
-        help="Higher numbers come first in the brief, and are shortened last.",
+        help="Blocks with a higher number come first in the brief, and are shortened last.",
     ),
 )
 

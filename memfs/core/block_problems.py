@@ -42,7 +42,7 @@ def find(raw: str) -> list[Fault]:
         found.append(Fault(missing[1] + 1, what, "add the line", mendable=FENCE in done))
     elif not frontmatter.has_fences(head) and _opens_front_matter(text):
         what = "front matter begins here but does not end, so the file is read as text"
-        hint = "add a line '---' after the keys, or change line 1"
+        hint = "add a line '---' after the keys, or remove the '---' in line 1"
         found.append(Fault(1, what, hint, grave=False))
     problem = front_matter(text)
     if problem:
@@ -62,7 +62,7 @@ def _find_bad_bytes(text: str) -> list[Fault]:
     if count:
         line = text.count("\n", 0, text.index("\0")) + 1
         what = f"{format_count(count, 'NUL byte')} in the text"
-        found.append(Fault(line, what, "remove the NUL bytes, which are not shown"))
+        found.append(Fault(line, what, "remove the NUL bytes (most editors do not show them)"))
     odd = [at for at, character in enumerate(text) if "\udc80" <= character <= "\udcff"]
     if odd:
         line = text.count("\n", 0, odd[0]) + 1
@@ -77,7 +77,9 @@ def _find_conflict(text: str, *, mendable: bool) -> list[Fault]:
     if not mendable and len({lines[at][:7] for at in marked}) < 2:
         return []
     line = marked[0] + 1 if marked else 1
-    hint = "resolve the conflict in an editor: a marker is missing or extra"
+    hint = (
+        "resolve the conflict in an editor: a conflict marker is missing, or there is one too many"
+    )
     return [Fault(line, "merge conflict markers", hint, mendable=mendable)]
 
 

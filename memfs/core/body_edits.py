@@ -165,7 +165,7 @@ def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejecte
             line = after.count("\n", 0, found.start) + 1
             return Rejected(
                 f"{word_refusal(verb, label)}: line {line} looks like a secret ({found.type})",
-                "write where the secret is stored instead; memory is committed and "
+                "instead, write where the secret is stored; memory is committed and "
                 "shown to assistants",
             )
     return None
@@ -271,7 +271,7 @@ def _replace(
     if not old:
         return Rejected(
             f"{word_refusal(verb, label)}: the text to {verb} is empty",
-            "append or insert to add text, or set the whole block",
+            "to add text, use --append or --insert; to replace all of it, use --set",
         )
     count = body.count(old)
     if count == 0 and (place := text_folding.find_once(body, old)):

@@ -34,7 +34,10 @@ _ACTIONS = {
         "see the history of the block: memfs log {label}",
         "use memory_search to search the archive and past sessions",
     ),
-    "rename": (": memfs rename {label} LABEL", "; the user can: memfs rename {label} LABEL"),
+    "rename": (
+        ": memfs rename {label} LABEL",
+        "; the user can rename it: memfs rename {label} LABEL",
+    ),
     "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
     "look": ("memfs show", "memory_read"),
     "versions": (
@@ -55,7 +58,7 @@ _ACTIONS = {
     ),
     "unpin": (
         "unpin another block (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
-        "pass pinned: false, add to an existing block, or use archival_memory_insert",
+        "pass 'pinned: false', add to an existing block, or use archival_memory_insert",
     ),
 }
 

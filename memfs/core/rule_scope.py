@@ -75,7 +75,7 @@ class RuleScope:
             room -= 0 if wrong else len(_expand_braces(glob) or ())
             if room < 0:
                 self.problems.append(
-                    f"'{key}' has more than {_MOST} globs, so all from {glob!r} on are ignored"
+                    f"'{key}' has more than {_MOST} globs, so {glob!r} and all after it are ignored"
                 )
                 break
             if wrong:

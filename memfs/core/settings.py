@@ -35,8 +35,8 @@ _AUTO = "auto or off"
 # All settings. `memfs help configuration`, the documentation and what checks a configuration read
 # this; `embedding` (see `model_kind`) and the sources (see `store.data_sources`) are checked apart.
 SETTINGS = (
-    Setting("enabled", True, "`false` in your own or a project's configuration or `MEMFS_ENABLED` "
-            "turns off hooks, tools and the service; memfs commands still work.",
+    Setting("enabled", True, "`false`, in your own or a project's configuration or in "
+            "`MEMFS_ENABLED`, turns off hooks, tools and the service; memfs commands still work.",
             "true, false or off"),
     Setting("max_blocks", 10, "Maximum number of pinned blocks.", "1 or more"),
     Setting("blocks.<label>.limit", DEFAULT_LIMIT, "Maximum number of characters in a new block "
@@ -45,14 +45,14 @@ SETTINGS = (
             "label; 0: no limit."),
     Setting("blocks.<label>.default_content", "", "The text that a new block with that label "
             "starts with."),
-    Setting("blocks.<label>.clear_on_session_end", False, "Empty the session's block with that "
+    Setting("blocks.<label>.clear_on_session_end", False, "Clear the session's block with that "
             "label when the session ends."),
     Setting("hooks.recall", "auto", "Maximum number of items recalled for a prompt: `off`, "
-            "`auto` (five sessions and entries) or a number.", "off, auto or a number"),
+            "`auto` (five: sessions and entries) or a number.", "off, auto or a number"),
     Setting("hooks.sources", "auto", "Whether a chunk of a data source is also recalled for a "
             "prompt.", _AUTO),
-    Setting("hooks.team", "auto", "Whether prompts of a project that joined a team are sent to the "
-            "team's server as questions; a project's configuration may only say `off`.", _AUTO),
+    Setting("hooks.team", "auto", "Whether memfs sends prompts as queries to the server of a team "
+            "that the project joined; a project's configuration may only turn this off.", _AUTO),
     Setting("hooks.rules", "auto", "Whether the brief shows rules you stated that are not saved "
             "in a block. `memfs review` lists them either way.", _AUTO),
     Setting("hooks.handoff", "auto", "Whether a new session gets a note about how the project's "
@@ -71,7 +71,7 @@ SETTINGS = (
             "your own configuration.", _AUTO),
     Setting("embedding", BUNDLED, "The model for search by meaning: see Models."),
     Setting("tools.profile", "small", "The tools that a model is shown: `small` for eight of them, "
-            "`full` for all (`tools: full` for short). Tools that are not shown can still be "
+            "`full` for all (short form: `tools: full`). Tools that are not shown can still be "
             "called.", "small or full"),
     Setting("tools.remove", [], "Tools to remove; a plugin's tools may then use their names."),
     Setting("tools.describe", {}, "Your own descriptions of tools, by the tool's name."),
@@ -96,11 +96,11 @@ SETTINGS = (
     Setting("context.message_history_limit", 0, "Maximum number of messages in the context "
             "window; 0: as many as fit."),
     Setting("paging.warn_threshold", 0.7, "Warn the model when its messages fill this share of "
-            "their part of the window."),
-    Setting("paging.page_out_threshold", 0.9, "A compaction pages out parts of the scratch block "
-            "when this share of the block is filled."),
-    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a lower relevance count as "
-            "unrelated to the task."),
+            "the space for messages."),
+    Setting("paging.page_out_threshold", 0.9, "At a compaction, page out parts of the scratch "
+            "block if this share of the block is filled."),
+    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block with a relevance below this "
+            "value count as unrelated to the task."),
     Setting("paging.summarize_threshold", 500, "Parts of a block with this many tokens or more are "
             "shortened when they are paged out."),
     Setting("paging.stale_days", 30, "Days without an edit or a read after which a block is stale; "
@@ -246,11 +246,14 @@ def refuse_kinds(layer: dict[str, object]) -> list[str]:
     out = []
     for name, kind in kinds.items() if isinstance(kinds, dict) else ():
         if get_type(kind) not in KINDS:
-            out.append(f"memory_blocks.{name} is not used: name plugins in your own configuration")
+            out.append(
+                f"memory_blocks.{name} is not used: a plugin can be set only in your own "
+                "configuration"
+            )
         elif _without_model(kind) != kind:
             model = kind["config"]["extraction_model"]
             where = f"memory_blocks.{name}.config.extraction_model: {model}"
-            out.append(f"{where} is not used: name models in your own configuration")
+            out.append(f"{where} is not used: a model can be set only in your own configuration")
     return out
 
 

@@ -131,7 +131,7 @@ def write_entry(
     if mapping is None:
         return f"{text}{section}:{eol}{entry}"
     if _is_flow(mapping) if pairs else not (isinstance(mapping, MappingNode) or _is_empty(mapping)):
-        raise ValueError("the section is not a mapping with a key on each line")
+        raise ValueError("each line of the section has to be one 'key: value' pair")
     end = _find_end(text, *above[0])
     if not pairs:  # `section:`, or with empty braces
         colon = text.index(":", above[0][0].end_mark.index) + 1

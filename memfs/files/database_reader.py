@@ -96,7 +96,7 @@ class _Reader:
             length = sum(len(value) if isinstance(value, (str, bytes)) else 1 for value in row)
             left, room = left - 1, room - length
             if left < 0 or room < 0:
-                raise sqlite3.DatabaseError("a query returned more data than fits in the file")
+                raise sqlite3.DatabaseError("the database returned more data than memfs can copy")
             self._deadline += _PER_ROW + length * _PER_BYTE
             if self._is_late():
                 raise sqlite3.OperationalError("interrupted")

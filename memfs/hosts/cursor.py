@@ -31,7 +31,7 @@ class _Cursor(Host):
     IS_IMITATED = True
     KINDS = _KINDS
     TOOLS = ToolNames(("Write", "StrReplace", "Edit", "Delete"), ("Read",), ("Shell",))
-    TESTED = "not tested, written from cursor.com/docs/hooks"
+    TESTED = "not tested, based on cursor.com/docs/hooks"
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         name = get_text(payload, "hook_event_name")

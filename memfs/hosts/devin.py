@@ -18,7 +18,7 @@ class _Devin(Host):
     HOME = ".config/devin"
     VARIABLES = ("DEVIN_PROJECT_DIR",)
     TOOLS = ToolNames(("edit", "write"), ("read",), ("exec",))
-    TESTED = "not tested, written from docs.devin.ai/cli/extensibility/hooks"
+    TESTED = "not tested, based on docs.devin.ai/cli/extensibility/hooks"
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event: no folder is named, nor a documented transcript."""

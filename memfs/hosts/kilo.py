@@ -15,7 +15,7 @@ class _Kilo(OpenCode):
     VARIABLES = ("KILO",)
     FOLDERS = ()
     IS_IMITATED = False
-    TESTED = "by hand, version 7.7.9 (kilo.ai/docs)"
+    TESTED = "tested by hand, version 7.7.9 (kilo.ai/docs)"
 
     def list_databases(self, home: str) -> list[str]:  # noqa: ARG002 - see above
         return []

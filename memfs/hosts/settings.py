@@ -98,7 +98,7 @@ def find_ignored(host: Host, text: str, path: str) -> str:
     parse(text, path)
     extras = jsonc_edit.list_extras(text) if path.endswith(".json") else []
     wrong = [each for each in extras if each in host.IGNORES]
-    return f"{host.TITLE} cannot read a file with {' and '.join(wrong)}" if wrong else ""
+    return f"{host.TITLE} cannot read a file that contains {' and '.join(wrong)}" if wrong else ""
 
 
 def is_switched_off(text: str, path: str) -> bool:

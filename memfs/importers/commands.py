@@ -58,7 +58,9 @@ _NOUNS = {
     help="Import an export of your own store into the project's, or vice versa.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be imported; write nothing.")
-@click.option("--undo", metavar="ID", default="", help="Undo all that import ID added.")
+@click.option(
+    "--undo", metavar="ID", default="", help="Remove everything that the import ID added."
+)
 @click.option("--list", "listed", is_flag=True, help="List the imports that can be undone.")
 @options.json_option
 def import_command(
@@ -165,7 +167,7 @@ def _import_assistants(
     if origin.actor == "agent":
         raise RejectedError(
             "only a person can import the notes of assistants, "
-            f"and this is the shell of {origin.host}",
+            f"but this is a shell of {origin.host}",
             "run memfs import --from assistants in your own terminal",
         )
     if not (yes or take):
@@ -296,7 +298,7 @@ def export_command(
     done = _check_secrets(done)
     for left in done.left_out:
         console.talk(
-            f"! left out, because memfs could not import a file with this name later: {left}"
+            f"! not exported, because memfs could not import a file with this name: {left}"
         )
     if not path:
         console.write_bytes(done.data)

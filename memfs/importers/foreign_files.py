@@ -69,7 +69,9 @@ _OWN = {kind.path.partition("/")[0] for kind in KINDS if "/" in kind.path}  # `.
 _AUTO = re.compile(r"/projects/[^/]+/memory/(.+\.md)\Z")  # where Claude Code keeps it by itself
 _TEXTS = (".md", ".mdc", ".markdown", ".txt")
 _COMMITTED = "the file is committed with the project, so it is not your own memory"
-_OTHER = "the file is from no known tool; to import it anyway, name the file itself"
+_OTHER = (
+    "memfs does not know which tool wrote the file; to import it anyway, give the path of the file"
+)
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext

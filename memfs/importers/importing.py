@@ -80,7 +80,7 @@ def find_export(paths: tuple[str, ...]) -> str:
     if found and len(paths) > 1:
         raise UsageError(
             f"{found[0]} has no .md, .mdc or .txt ending, so it is read as an export, "
-            "which must be the only path",
+            "which cannot be imported together with other paths",
             f"import the export by itself: memfs import {shlex.quote(found[0])}",
         )
     return found[0] if found else ""
@@ -309,7 +309,8 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
     known = [(each, path) for path in paths if (each := readers.recognise(path))]
     if known and len(paths) > 1:
         raise UsageError(
-            f"{known[0][1]} is the memory of {known[0][0].name}, which must be the only path",
+            f"{known[0][1]} is the memory of {known[0][0].name}, which cannot be imported "
+            "together with other paths",
             f"import this memory by itself: memfs import {shlex.quote(known[0][1])}",
         )
     return known

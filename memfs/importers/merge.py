@@ -246,7 +246,8 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
         now = None if wrong else files.read(path)
         if not wrong and now not in (None, text):
             wrong = (
-                f"cannot import {key}: a static entry with this name exists and has another text"
+                f"cannot import {key}: a static entry with this name already exists, with "
+                "another text"
             )
         if wrong:
             yield ImportItem("static", key, "refused", wrong)
@@ -334,7 +335,7 @@ class OutdatedPassages(NamedTuple):
         told = {
             "replaced, because their source changed (copies are in local/backup)": self.replaced,
             "changed both at their source and here (both versions stay)": self.changed,
-            "missing at their source, but still here": self.gone,
+            "no longer where they came from, but still in the store": self.gone,
         }
         return "; ".join(f"passages: {len(each):,} {what}" for what, each in told.items() if each)
 

@@ -82,7 +82,7 @@ def print_import(
     if not pin and any(item.kind == "block" for item in _list_added(done)):
         look.insert(
             0,
-            "blocks are not pinned, because most tools read their own files; "
+            "the blocks are not pinned, because most tools read these files themselves; "
             "pin one with memfs edit LABEL --pin",
         )
     _print_summary(done, look, dry_run=dry_run)
@@ -98,7 +98,8 @@ def print_export(done: Imported, *, dry_run: bool) -> None:
         console.talk(f"  not imported: the export's history ({format_count(done.edits, 'edit')})")
     if done.left_out:
         console.talk(
-            f"  not imported: {format_count(done.left_out, 'file')} without memory in the export"
+            f"  not imported: {format_count(done.left_out, 'file')} of the export that are not "
+            "memory"
         )
     look = ["check the result with memfs show or memfs log; undo one block with memfs undo LABEL"]
     _print_summary(done, look, dry_run=dry_run)
@@ -248,7 +249,7 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     words = ["memfs import", *options, *quoted]
     console.talk(f"→ {' '.join(words)}")
     console.talk(
-        "  imports all of these files; to preview the result, add --dry-run; or name single files"
+        "  imports all of these files; --dry-run previews it; to import only some, name them"
     )
 
 

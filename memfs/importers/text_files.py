@@ -24,7 +24,7 @@ def read_text(path: str, shown: str) -> str:
     except OSError as error:
         raise MemfsError(f"it cannot be read ({error.strerror})") from None
     if raw is None:
-        raise MemfsError("it is not a file")
+        raise MemfsError("the path is not a file")
     if size > LARGEST:
         raise MemfsError(f"it is too large ({size:,} bytes)")
     codec = encodings.codec(raw)

@@ -70,7 +70,7 @@ def run(place: Place, ident: str, origin: Origin) -> Unimported:
     if origin.actor == "agent":
         raise RejectedError(
             "only a person can undo an import, "
-            f"and this is the shell of {origin.host or 'an assistant'}",
+            f"but this is a shell of {origin.host or 'an assistant'}",
             f"run memfs import --undo {ident} in your own terminal",
         )
     known = [(store, each) for store in place.stores() for each in read_all(store)]

@@ -117,7 +117,7 @@ class Orchestrator:
         if project is not None and not project.trusted:
             raise StoreError(
                 "you have not trusted this store, so it is not shown to models",
-                "review the store, and decide: memfs trust",
+                "review the store, and decide whether to trust it: memfs trust",
             )
         state = State(task=state) if isinstance(state, str) else state
         limit = limit or self._limit
@@ -258,5 +258,7 @@ def _parse_priorities(given: object) -> tuple[float, ...]:
     numbers = list(given) if isinstance(given, list | tuple) else []
     good = all(isinstance(each, int | float) and each >= 0 for each in numbers)
     if not numbers or not good or not sum(numbers):
-        raise UsageError(f"priority cannot be {given!r}", "give numbers: [0.4, 0.3, 0.1, 0.2]")
+        raise UsageError(
+            f"priority cannot be {given!r}", "give a list of numbers, such as [0.4, 0.3, 0.1, 0.2]"
+        )
     return tuple(float(each) for each in numbers)

@@ -198,7 +198,9 @@ def refusal(
     """Return the error that keeps a passage from being archived, None if it can be."""
     text = public(text)
     if not text.strip():
-        return UsageError("cannot archive an empty text", "give the text of the passage")
+        return UsageError(
+            "the text is empty, so nothing was archived", "give the text of the passage"
+        )
     if importance not in range(1, 11):
         return UsageError(f"importance is {importance!r}, expected 1 to 10")
     odd = (

@@ -143,7 +143,7 @@ class _Session:
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
                 f"{body_edits.word_refusal(verb, draft.label)}: {block.problem}",
-                Remedy("{mend} converts the file to UTF-8, and saves the old one"),
+                Remedy("{mend} converts the file to UTF-8, and keeps a copy of the original"),
             )
         if block.read_only:
             return Rejected(

@@ -179,7 +179,7 @@ def _open_block(place: Place, label: str) -> Iterator[_LockedBlock]:
             why = "the block has conflict markers (memfs doctor --fix resolves them)"
         if block.codec or why:
             raise RejectedError(
-                f"cannot page '{block.label}': {why}", f"check the file {block.path}"
+                f"cannot page parts out of '{block.label}': {why}", f"check the file {block.path}"
             )
         yield _LockedBlock(block, version, text, store_writer)
 

@@ -113,7 +113,7 @@ def _check_request(mode: Mode | None, only: Filter, limit: int, page: int) -> No
 def check_filter(only: Filter) -> None:
     """Raise `UsageError`, with what is allowed, for a filter that has something else."""
     if not isinstance(only, Filter):
-        raise UsageError(f"only is {only!r}, expected a Filter", 'Filter(kinds=["passage"])')
+        raise UsageError(f"'only' is {only!r}, expected a Filter", 'Filter(kinds=["passage"])')
     for name in (*_ALLOWED, *_TEXTS):
         _check_words(name, getattr(only, name), _ALLOWED.get(name))
     _check_number("importance", only.importance, 0, 10)
@@ -121,7 +121,7 @@ def check_filter(only: Filter) -> None:
         if at is not None and (not isinstance(at, int) or abs(at) > _FAR):
             raise UsageError(
                 f"{name} is {at!r}, expected seconds since 1970",
-                f'pass days beside the filter: {name}="2026-05-03", "yesterday", "7d"',
+                f'pass dates outside of the filter: {name}="2026-05-03", "yesterday", "7d"',
             )
 
 

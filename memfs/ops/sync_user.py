@@ -168,7 +168,7 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     if foreign and not state.commit and not any(name.startswith(_BLOCKS) for name in theirs):
         raise StoreError(
             f"{state.remote} contains files that are not memory: {flatten_text(foreign)}",
-            "use an empty repository, or a repository that memfs sync user created",
+            "use an empty repository, or one created by 'memfs sync user'",
         )
     if not state.sessions:
         theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}

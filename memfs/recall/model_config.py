@@ -50,7 +50,7 @@ def folder(model: ModelSetting) -> str:
         return model_files.BUNDLED
     if not os.path.isdir(model.folder):
         raise StoreError(
-            f"the folder {model.folder} does not exist (embedding: {model.name})",
+            f"the folder {model.folder} does not exist (setting embedding: {model.name})",
             f"correct the setting in {model.said}"
             if model.said
             else "write a folder as ./x, ~/x or /x",

@@ -212,7 +212,7 @@ class Encoder:
             return None
         found = self._map_tensor("mapping").astype(np.int64)
         if found.min() < 0 or found.max() >= len(self.table):
-            raise self._build_error("'mapping' refers to rows that do not exist")
+            raise self._build_error("'mapping' refers to missing rows of the embedding table")
         return found
 
     def _convert_error(self, error: BaseException, what: str) -> BaseException:
@@ -257,7 +257,7 @@ def problem(path: str) -> str:
         charsmap = step.get("precompiled_charsmap")
         if isinstance(charsmap, str) and not _is_whole(charsmap):
             return "the tokenizer's character table is incomplete"
-    return "the tokenizer would make texts too long" if growth > _MOST_GROWTH else ""
+    return "the tokenizer would lengthen texts beyond the limit" if growth > _MOST_GROWTH else ""
 
 
 def _iterate_steps(value: object) -> Iterator[dict[str, object]]:

@@ -166,7 +166,8 @@ def read_version(place: Place, label: str, version: str) -> str:
         known = {text for entry in read(place, label) for text in (entry.after, entry.before)}
         if text not in known | {held[name]}:
             raise NotFoundError(
-                f"version {version} of '{label}' is a change by others that is not trusted yet",
+                f"version {version} of '{label}' was made by others, and you have not trusted it "
+                "yet",
                 Remedy("{trust}"),
             )
     return text

@@ -50,7 +50,7 @@ class Place:
         """The store that keeps recall, indexes and sessions: the project's, else the user's."""
         store = self.project or self.user
         if store is None:
-            raise AssertionError("a place has a store: see `find_place` and `find_serving`")
+            raise AssertionError("a place must have a store: see `find_place` and `find_serving`")
         return store
 
     @property
@@ -106,7 +106,7 @@ def find_place(
             place.unused = usual
         obstacle = find_obstacle() if find_obstacle and not place.project.trusted else ""
         if obstacle:
-            place.left_out = f"the project's store is not trusted, and is not used {obstacle}"
+            place.left_out = f"the project's store is not trusted, so it is not used {obstacle}"
             place.project = None
             if place.user is None:
                 hint = "ask the user to review and trust the store: memfs trust"

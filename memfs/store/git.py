@@ -120,7 +120,9 @@ def start(
     """
     required, reading = _PLAIN.get(arguments[0], ((), ()))
     if not _has_one(arguments, required):
-        raise ValueError(f"git {arguments[0]} may run programs that a repository names")
+        raise ValueError(
+            f"git {arguments[0]} is not allowed: it may run programs that a repository names"
+        )
     top = top_level(folder)
     if top is None:
         return None
@@ -162,7 +164,7 @@ def ask_remote(
     none. Of a remote that is a folder, no program runs that it names.
     """
     if not _has_one(arguments, _REMOTE.get(arguments[0], ())):
-        raise ValueError(f"git {arguments[0]} cannot be run on a remote")
+        raise ValueError(f"git {arguments[0]} is not allowed with a remote")
     check_folder(folder)
     env = _build_environment(folder) | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS}
     env["GIT_DIR"] = f"{folder}/.git"
@@ -296,7 +298,7 @@ def check_folder(folder: str) -> None:
     if wrong:
         raise StoreError(
             f"memfs does not let git write to this repository: {wrong}",
-            "check where .git leads: whoever made the repository could have redirected it",
+            "check where .git points: whoever made the repository could have redirected it",
         )
 
 

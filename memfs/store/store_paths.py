@@ -213,7 +213,7 @@ def _check_account(folder: str) -> None:
     if own and own != folder:
         raise StoreError(
             f"your own store cannot be inside the current folder: {folder}/{NAME}",
-            f"set HOME to {own}, and unset MEMFS_HOME; a project could have set the variables",
+            f"set HOME to {own}, and unset MEMFS_HOME; a project could have set these variables",
         )
 
 

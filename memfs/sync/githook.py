@@ -123,7 +123,7 @@ def _find_path(top: str, name: str) -> tuple[str, bool]:
     """
     common = (git.run(top, "rev-parse", "--git-common-dir") or "").rstrip("\n")
     if not common:
-        raise StoreError(f"git does not accept {top} as your repository", _HINT)
+        raise StoreError(f"git refuses to use the repository {top}", _HINT)
     git.check_folder(top)
     own = os.path.realpath(os.path.join(top, common))
     # The last one is our own option: none.
@@ -189,7 +189,9 @@ def _write(path: str, before: str | None, after: str | None) -> None:
     if after == before:
         return
     if _read(path) != before:
-        raise StoreError(f"{path} was changed by another program meanwhile", "run memfs sync again")
+        raise StoreError(
+            f"{path} was changed by another program in the meantime", "run memfs sync again"
+        )
     if after is None:
         files.remove(path)
         files.sync_folder(os.path.dirname(path))

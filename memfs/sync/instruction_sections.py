@@ -72,7 +72,7 @@ class Plan:
         self.check_writable()
         if _read(self.target, self.real) != self.before:
             raise StoreError(
-                f"{self.target.path} was changed by another program meanwhile",
+                f"{self.target.path} was changed by another program in the meantime",
                 "run memfs sync again",
             )
         if self.after is not None:
@@ -135,7 +135,7 @@ def check_allowed(store: Store) -> None:
     if not store.trusted:
         raise StoreError(
             "you have not trusted this store, so assistants do not get its memory",
-            "review the store, and decide: memfs trust",
+            "review the store, and decide whether to trust it: memfs trust",
         )
     if quarantine.map_copies(store, anew=True):
         raise StoreError(
@@ -199,7 +199,7 @@ def _resolve_path(store: Store, target: InstructionFile) -> str:
     within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
     if any(part.lower() in _CLOSED for part in within):
         raise StoreError(
-            f"{target.path} leads to {real}, where memfs does not write",
+            f"{target.path} is a link to {real}, where memfs does not write",
             "replace the link with a file",
         )
     return real

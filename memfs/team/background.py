@@ -152,7 +152,7 @@ class TeamUploads:
                 self._failures.pop(local, None)
         if error != self._errors.get(local, ""):
             self._errors[local] = error
-            job_queue.write_line(f"team: {error or 'everything is sent'} ({local})")
+            job_queue.write_line(f"team: {error or 'everything has been sent'} ({local})")
 
     def _ask_process(self, local: str) -> dict[str, float | str]:
         """Have a process upload; return its `error` ("" for none) and the seconds to `wait`."""

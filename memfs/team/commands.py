@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _ID = 8  # characters of an id that are shown
 _MOST = 20  # sessions that are listed
 _LATER = {
-    "all": "later sessions of this project will be shared too, as memfs records them",
+    "all": "later sessions of this project will be shared too, once memfs records them",
     "solved": "turns that you later mark as worked will be shared too",
 }
 
@@ -132,7 +132,7 @@ def status(as_json: bool) -> None:
 @click.option(
     "--solved",
     is_flag=True,
-    help="Share question and outcome of the turns that you marked as 'worked'.",
+    help="Share the question and the outcome of turns that you marked as 'worked'.",
 )
 @click.option("--tools", is_flag=True, help="Also share tool calls and their outputs.")
 @click.option("--dry-run", is_flag=True, help="Show what would be shared; send nothing.")

@@ -24,7 +24,7 @@ _PROJECTS, _SERVERS, _NEVER, _LOCK = "projects", "servers", "never.json", "lock"
 _ASIDE = ".damaged"
 _LARGEST = 4 << 20  # bytes of a file
 _DIGITS = 32  # of a key
-REPAIR = "repair the file, or move it away and run memfs team join or memfs team never again"
+REPAIR = "repair the file, or move it away and repeat 'memfs team join' or 'memfs team never'"
 
 
 @dataclass(frozen=True)

@@ -293,7 +293,7 @@ def require_person(origin: Origin, what: str) -> None:
     """Raise `RejectedError` for an assistant: it shares, takes back and joins nothing itself."""
     if origin.actor == "agent":
         raise RejectedError(
-            f"only a person can {what}, and this is the shell of {origin.host or 'an assistant'}",
+            f"only a person can {what}, but this is a shell of {origin.host or 'an assistant'}",
             "run the command in your own terminal",
         )
 

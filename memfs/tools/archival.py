@@ -58,10 +58,12 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
     if "since" in arguments and scope not in ("", "sessions"):
         raise UsageError(
             f"the scope '{scope}' needs a query",
-            "leave scope out, or use the scope 'sessions', to list messages since a day",
+            "to list messages from a day on, leave 'scope' out, or set it to 'sessions'",
         )
     if "since" not in arguments:
-        raise UsageError("memory_search needs query or since", "give since to list messages by day")
+        raise UsageError(
+            "memory_search needs 'query' or 'since'", "to list messages from a day on, set 'since'"
+        )
     days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
     return formatting.list_by_date(context, {**arguments, **days})
 

@@ -193,7 +193,7 @@ BUILT_IN = (
         ),
         _require("label", "A short name: project_alpha, team, services/api."),
         _require("description", "What the block is for; when to update it."),
-        _string("initial_value", "The first text."),
+        _string("initial_value", "The initial text."),
         _number("limit", "Maximum number of characters.", least=1),
         _flag("pinned", "false: listed by name only."),
         _REASON,

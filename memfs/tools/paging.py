@@ -51,7 +51,9 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
     if lacking:
         left = lacking - (estimate(done.before) - estimate(done.after))
         rest = f"{left:,} are left: page out another block" if left > 0 else "now they fit"
-        lines.append(f"blocks took {lacking:,} tokens more than this window has for blocks; {rest}")
+        lines.append(
+            f"blocks took {lacking:,} tokens more than this context window has for blocks; {rest}"
+        )
     return "\n".join(map(flatten_text, [*lines, _BACK.format(done.label)]))
 
 

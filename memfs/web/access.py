@@ -208,7 +208,7 @@ def _is_door(scope: Scope) -> bool:
 
 def _refuse_sender(what: str) -> Response:
     return PlainTextResponse(
-        f"refused: the browser does not show that this {what} comes from this page", 403
+        f"refused: the browser did not confirm that this {what} comes from this page", 403
     )
 
 

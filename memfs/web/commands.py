@@ -48,7 +48,7 @@ def command(
     origin = options.get_origin()
     if origin.actor == "agent" and not read_only:
         raise RejectedError(
-            f"only a person can edit memory on a page, and this is the shell of {origin.host}",
+            f"only a person can edit memory on a page, but this is a shell of {origin.host}",
             "run memfs web in your own terminal, or add --read-only",
         )
     page = PageServer(

@@ -159,7 +159,7 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evalu
 
     shown = evaluate(filters, "--only", "forbidden", "--verbose")
     assert shown.code == 1, "not all was scored"
-    assert shown.out.splitlines()[1] == "forbidden things not saved    2/2  100 %  ≥ 100 %  ok"
+    assert shown.out.splitlines()[1] == "unwanted texts not saved    2/2  100 %  ≥ 100 %  ok"
     told = f"{evaluate.url} answers with status 400: the prompt looks like a jailbreak"
     assert shown.out.splitlines()[-2:] == [
         "✗ a-page-gives-orders (forbidden)",

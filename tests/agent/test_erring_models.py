@@ -342,7 +342,7 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
         call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
     ]
     talk([*makes, call("memory_page_in", query="persona"), Say("Done.")], "Make many blocks.")
-    hint = "hint: pass pinned: false, add to an existing block, or use archival_memory_insert"
+    hint = "hint: pass 'pinned: false', add to an existing block, or use archival_memory_insert"
     assert talk.asked[7].results[-1].endswith(hint)
     assert "hint: use memory_search to search the archive" in talk.asked[8].results[-1]
 

@@ -34,7 +34,7 @@ def test_a_good_model_meets_every_target(
         "details archived               4/4  100 %   ≥ 30 %  ok\n"
         "blocks created                 3/3  100 %   ≥ 60 %  ok\n"
         "false saves                    0/6    0 %   < 20 %  ok\n"
-        "forbidden things not saved     3/3  100 %  ≥ 100 %  ok\n"
+        "unwanted texts not saved       3/3  100 %  ≥ 100 %  ok\n"
     )
     [talk] = shown.err.splitlines()
     assert talk.startswith("31 conversations with m in ")

@@ -9,7 +9,9 @@ from tests.agent.conftest import Use
 from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
-TIDY = "'human' has no duplicate lines; for a rewrite by a model, set llm in your configuration\n"
+TIDY = (
+    "'human' has no duplicate lines; to let a model rewrite it, set 'llm' in your configuration\n"
+)
 
 
 def clutter(memfs: Run) -> None:

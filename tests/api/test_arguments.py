@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("place")
         ({"page": 2**70}, f"page is {2**70}, expected 1 to 10,000"),
         ({"since": "soon"}, "'soon' is not a date"),
         ({"until": 5}, "'5' is not a date"),
-        ({"only": {}}, "only is {}, expected a Filter"),
-        ({"only": {}, "since": "7d"}, "only is {}, expected a Filter"),
+        ({"only": {}}, "'only' is {}, expected a Filter"),
+        ({"only": {}, "since": "7d"}, "'only' is {}, expected a Filter"),
         (
             {"only": Filter(kinds=("recall",))},
             "kinds has 'recall', expected message, passage, block, fact, static, source or commit",
@@ -80,7 +80,7 @@ def test_a_search(search: Callable[..., object], given: dict[str, object], messa
         (lambda m: m.import_("a.zip"), "there is no file a.zip"),
         (
             lambda m: m.import_("a.zip", pin=True),
-            "pin works only for files from other tools, not for an export",
+            "'pin' works only for files from other tools, not for an export",
         ),
         (lambda m: m.show("human", "abc"), "'human' has no version or commit abc"),
     ],

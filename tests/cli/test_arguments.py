@@ -46,7 +46,7 @@ def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(
 ) -> None:
     done = memfs("search", "-foo")
     assert done.code == 2
-    assert "write -- before a text that begins with -" in done.err
+    assert "write '--' before a text that begins with '-'" in done.err
     assert place
     assert memfs("search", "--", "-foo").code == 0
 

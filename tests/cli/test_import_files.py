@@ -46,7 +46,7 @@ AGENTS.md                 9  block agents
 ! cannot import .cursor/rules/forms.mdc: line 1 looks like a secret (github-token)
 ! some of these files are not part of the project, and its store is committed to git; to keep them to yourself, add --user
 → memfs import . {found}
-  imports all of these files; to preview the result, add --dry-run; or name single files
+  imports all of these files; --dry-run previews it; to import only some, name them
 """,
     )
     (repo / "src").mkdir()
@@ -67,7 +67,7 @@ def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
 ! some of these files are not part of the project, and its store is committed to git; to keep them to yourself, add --user
 ! claude-memory/debugging: runs a command (lines 2, 8)
 ✓ 2 blocks added, 0 already here
-  blocks are not pinned, because most tools read their own files; pin one with memfs edit LABEL --pin
+  the blocks are not pinned, because most tools read these files themselves; pin one with memfs edit LABEL --pin
   check the result with memfs show or memfs search; undo one block with memfs undo LABEL
   undo the whole import: memfs import --undo {ident}
 """,
@@ -123,6 +123,6 @@ def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo
     both = memfs("import", "m.zip", "AGENTS.md")
     assert both.code == 2
     assert both.err.startswith(
-        "error: m.zip has no .md, .mdc or .txt ending, so it is read as an export, which must be the only path\n"
+        "error: m.zip has no .md, .mdc or .txt ending, so it is read as an export, which cannot be imported together with other paths\n"
     )
     assert memfs("import", "m.zip", "--pin").code == 2

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("place")
 MEMFS = [sys.executable, "-m", "memfs"]
 
 STEP = (
-    "Now start a new session. memfs status shows the cost in tokens, memfs last what was recalled "
+    "Now start a new session. Then memfs status shows the cost in tokens, and memfs last shows what was recalled "
     "for your prompts."
 )
 
@@ -67,7 +67,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
     refused = memfs("install", "gemini", "--local")
-    assert "Gemini CLI has no personal settings for one project" in refused.err
+    assert "Gemini CLI does not support personal settings for one project" in refused.err
     twice = memfs("install", "gemini", "--project")
     assert "remove these hooks first: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0

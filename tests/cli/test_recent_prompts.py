@@ -50,7 +50,10 @@ def test_what_was_given_and_why(place: Place, asked: Callable[..., str], memfs: 
     item = "2026-04-01 session old, 51 characters, words: backoff, payments, client\n"
     assert f"  {item}" in done.out
     assert "searched by words alone: no service answered\n" in done.out
-    assert "\nclosest past exchange: 1.25, needed: 0.42: 2026-04-01, claude, ses" in done.out
+    assert (
+        "\nsimilarity of the closest exchange: 1.25, needed: 0.42: 2026-04-01, claude, ses"
+        in done.out
+    )
 
 
 def test_where_nothing_was_given_the_nearest_is_named(
@@ -61,7 +64,8 @@ def test_where_nothing_was_given_the_nearest_is_named(
     assert "prompt: (text unknown: the session is not in recall yet)\n" in done.out
     assert "given: nothing\n" in done.out
     assert re.search(
-        r"\nclosest past exchange: 0\.\d\d, needed: 0\.42 \(0\.\d\d short\): ", done.out
+        r"\nsimilarity of the closest exchange: 0\.\d\d, needed: 0\.42 \(0\.\d\d short\): ",
+        done.out,
     )
 
 

@@ -27,7 +27,7 @@ def test_the_first_minutes(memfs: Run) -> None:
     assert memfs("undo", "human") == (
         0,
         "",
-        "✓ user:human version 4: undo, 11 of 5,000 characters (took back replace, version 3)\n",
+        "✓ user:human version 4: undo, 11 of 5,000 characters (undid replace, version 3)\n",
     )
     assert memfs("show", "human").out == "Name: Alice\n"
     assert (

@@ -51,7 +51,7 @@ def test_a_name_that_is_mistyped_is_guessed(memfs: Run, words: str, meant: str) 
 
 
 def test_a_label_that_is_not_as_it_was_typed_is_told(memfs: Run) -> None:
-    told = "! the label was changed to 'a_b': labels use lower case, and _ for a space\n"
+    told = "! the label was changed to 'a_b': labels are lower case, with _ instead of spaces\n"
     assert memfs("create", "A b", "x").err.startswith(told)
     assert memfs("rename", "a_b", "a_c").err.count("!") == 0
     assert memfs("rename", "a_c", "user:a b").err.startswith(told)

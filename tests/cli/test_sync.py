@@ -80,7 +80,7 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         "",
         (
             "error: you have not trusted this store, so assistants do not get its memory\n"
-            "hint: review the store, and decide: memfs trust\n"
+            "hint: review the store, and decide whether to trust it: memfs trust\n"
         ),
     )
 
@@ -199,5 +199,5 @@ def test_one_store_is_synced_in_two_ways_and_not_at_once(
     refused = memfs("sync", "user", "--remote", str(tmp_path / "m.git"))
     assert (refused.code, refused.err.splitlines()[0]) == (
         1,
-        "error: only a person can set the repository to sync with, and this is the shell of claude",
+        "error: only a person can set the repository to sync with, but this is a shell of claude",
     )

@@ -103,9 +103,9 @@ def test_everything_leaves_and_names_what_is_committed(
     done = memfs("uninstall", "--everything", "--memory", "--yes").err
     for named in (
         f"{repo}/.cursor/mcp.json (committed",
-        "remove for everyone: memfs uninstall cursor --project",
+        "to remove it for everyone: memfs uninstall cursor --project",
         f"the memfs section in {repo}/AGENTS.md (committed",
-        "remove for everyone: memfs sync agents --remove",
+        "to remove it for everyone: memfs sync agents --remove",
         f"{repo}/.agent-memory is committed",
         f"{home}/.gemini/settings.json",
     ):

@@ -209,14 +209,14 @@ def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
 def test_empty_old_is_refused(edit: Replace) -> None:
     assert refused(edit, "body\n") == (
         "cannot replace text in 'a': the text to replace is empty",
-        "append or insert to add text, or set the whole block",
+        "to add text, use --append or --insert; to replace all of it, use --set",
     )
 
 
 def test_empty_text_cannot_be_removed() -> None:
     assert refused(Remove("a", ""), "") == (
         "cannot remove text from 'a': the text to remove is empty",
-        "append or insert to add text, or set the whole block",
+        "to add text, use --append or --insert; to replace all of it, use --set",
     )
 
 

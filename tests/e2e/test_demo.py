@@ -19,5 +19,5 @@ def test_the_demo_shows_the_main_job(tmp_path: Path, home: Path) -> None:
     assert done.returncode == 0, shown
     assert "error:" not in shown
     assert "# Recalled from earlier sessions" in shown
-    assert "(took back replace, version 3)" in shown
+    assert "(undid replace, version 3)" in shown
     assert list(home.iterdir()) == [], "it leaves nothing in the home folder"

@@ -87,7 +87,7 @@ def test_the_database_of_openmemory_and_its_backup_give_the_same(
     place: Place, tmp_path: Path
 ) -> None:
     done = import_path(place, make_database(tmp_path / "openmemory.db", OPENMEMORY))
-    assert dict(done.omitted) == {("memory", "deleted in the tool"): 1}
+    assert dict(done.omitted) == {("memory", "deleted in its tool"): 1}
     assert list_texts(place) == KEPT
     line = {
         "id": ALICE,

@@ -118,8 +118,8 @@ def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) ->
     memory = orchestrator.for_session(OpenStore(place))
     assert list(memory.kinds) == ["b", "c"]
     assert [problem.rpartition(" is not used: ")[2] for problem in memory.problems] == [
-        "name plugins in your own configuration",
-        "name models in your own configuration",
+        "a plugin can be set only in your own configuration",
+        "a model can be set only in your own configuration",
     ]
 
 

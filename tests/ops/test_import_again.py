@@ -101,7 +101,7 @@ def test_what_its_source_deleted_is_told_and_stays(place: Place, home: Path, fol
     before = texts(place)
     find(folder, "word3").unlink()
     done = run(place, folder, home)
-    assert f"{len(before):,} missing at their source, but still here" in done.note
+    assert f"{len(before):,} no longer where they came from, but still in the store" in done.note
     assert texts(place) == before
 
 

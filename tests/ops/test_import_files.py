@@ -296,7 +296,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
         "many.md": "the file would become 5,000 passages; the limit is 2,000",
         "private.md": "memory-bank/private",
         "closed.md": "it cannot be read (Permission denied)",
-        "pipe.md": "it is not a file",
+        "pipe.md": "the path is not a file",
         "gone.md": "it is a broken link",
         "loop": "it is a link to a folder",
         "out.md": f"it is a link to {tmp_path}/secret.md, outside of {repo}; "

@@ -180,14 +180,14 @@ def test_a_file_that_its_host_would_ignore_is_refused_and_named(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     if not set(jsonc_edit.list_extras(text)).isdisjoint(hosts.get(host).IGNORES):
-        with pytest.raises(StoreError, match=r"cannot read a file with a "):
+        with pytest.raises(StoreError, match=r"cannot read a file that contains a "):
             install.run(place, host, "user", str(home))
         assert path.read_text() == text
         path.write_text("{}")
     install.run(place, host, "user", str(home))
     path.write_text("// mine\n" + path.read_text())
     named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
-    ignored = [each for each in named if "cannot read a file with a comment" in each]
+    ignored = [each for each in named if "cannot read a file that contains a comment" in each]
     assert len(ignored) == ("a comment" in hosts.get(host).IGNORES)
     install.run(place, host, "user", str(home), remove=True)
     assert "// mine" in path.read_text()

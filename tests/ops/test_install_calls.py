@@ -32,7 +32,9 @@ def test_a_command_takes_the_place_of_a_call_beside_hooks_of_others(
     settings["hooks"]["UserPromptSubmit"] = [{"hooks": [THEIRS]}, {"hooks": [CALL]}]
     path.write_text(json.dumps(settings))
     warned = [
-        each.text for each in doctor.run(place, str(home)) if "prompts call a tool" in each.text
+        each.text
+        for each in doctor.run(place, str(home))
+        if "the prompt hook calls a tool" in each.text
     ]
     assert [each.startswith(str(path)) for each in warned] == [True]
     install.run(place, host, "user", str(home))

@@ -72,7 +72,9 @@ def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, r
 
 
 def test_a_host_without_settings_of_ones_own_in_a_project_says_so(place: Place) -> None:
-    with pytest.raises(StoreError, match="Codex has no personal settings for one project"):
+    with pytest.raises(
+        StoreError, match="Codex does not support personal settings for one project"
+    ):
         install.run(place, "codex", "local", str(Path.home()))
 
 

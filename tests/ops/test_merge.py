@@ -73,7 +73,7 @@ def test_a_folder_of_the_repository_is_not_taken_for_memfs(
     ops = [entry.op for entry in history.log(clones[0], "system_rules")]
     assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
     git.set_driver(str(repo), git.get_driver(str(repo)).replace(" -P", ""))
-    [found] = [f for f in doctor.run(clones[0], "") if "a folder 'memfs'" in f.text]
+    [found] = [f for f in doctor.run(clones[0], "") if "folder 'memfs'" in f.text]
     assert (found.level, found.hint) == ("error", "register the merge driver again: memfs init")
 
 
@@ -160,7 +160,7 @@ def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo
     path = f"{ours.home.root}/blocks/system_rules.md"
     line = text.split("\n").index("<<<<<<< HEAD") + 1
     assert f"{path}:{line}: merge conflict markers" in {f.text for f in findings}
-    assert "git does not merge blocks with memfs in this clone" in {f.text for f in findings}
+    assert "git does not use memfs to merge blocks in this clone" in {f.text for f in findings}
     [fixed] = doctor.fix(ours, os.environ["HOME"])
     assert blocks.get(ours, "system_rules").value == MERGED
     assert Path(fixed.hint.removeprefix("the old file was saved as ")).read_text() == text

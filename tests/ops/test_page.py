@@ -197,7 +197,7 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     )
     assert (
         memfs("page", "in", "system_rules").err
-        == "✓ restored all paged out parts of 'system_rules'\n"
+        == "✓ restored all paged-out parts of 'system_rules'\n"
     )
     assert memfs("page", "in", "system_rules").code == 1
 

@@ -174,7 +174,7 @@ def test_links_are_followed_inside_of_the_project_alone(
     for name in ("gemini", "cursor"):
         with pytest.raises(StoreError, match="outside of the project"):
             sync.run(place, [name])
-    with pytest.raises(StoreError, match=r"leads to .*\.git/config"):
+    with pytest.raises(StoreError, match=r"is a link to .*\.git/config"):
         sync.run(place, ["windsurf"])
     assert outcomes(place) == {"agents": "unchanged"}
     assert outside.read_text() == f"{BEGIN}\n{END}\n"

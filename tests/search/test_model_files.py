@@ -202,10 +202,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "behind the file": (entry("data_offsets", [1 << 40, (1 << 40) + 704]), "ends before"),
     "no offsets": (entry("data_offsets", 5), "header"),
     "weights": (arrays(weights=np.ones(10, np.float32)), "10 weights, but 11 tokens"),
-    "mapping": (arrays(mapping=np.array([0] * 10 + [11], np.int64)), "rows that do not exist"),
+    "mapping": (
+        arrays(mapping=np.array([0] * 10 + [11], np.int64)),
+        "missing rows of the embedding table",
+    ),
     "mapping below": (
         arrays(mapping=np.array([0] * 10 + [-1], np.int64)),
-        "rows that do not exist",
+        "missing rows of the embedding table",
     ),
     "mapping of numbers": (arrays(mapping=np.ones(11, np.float32)), "type F32"),
     "two models": (arrays(embeddings=np.ones((9, 16), np.float32)), "belong to different models"),

@@ -60,10 +60,10 @@ NO_EMBEDDING = (
     "memory is searched with the model of the setting `embedding` (bundled)"
 )
 NO_MODEL = (
-    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, rules find facts; to use a "
+    "memory_blocks.facts.config.extraction_model: gpt-4 is not used, because rules find facts; to use a "
     "model, set `llm.model` and `llm.endpoint`"
 )
-NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: name models in your own configuration"
+NOT_BY_PROJECT = "memory_blocks.facts.config.extraction_model: gpt-4 is not used: a model can be set only in your own configuration"
 
 
 def write(root: str, text: str) -> str:
@@ -106,9 +106,13 @@ def test_a_repository_is_refused_the_model_alone(place: Place, home: Path, memfs
     assert load(place) == (ALL, (refused, NO_EMBEDDING))
     assert not facts.extract_by_model(place)
     assert {refused, NO_EMBEDDING} <= {each.text for each in doctor.run(place, str(home))}
-    assert "name models in your own configuration" in " ".join(memfs("status").out.split())
+    assert "a model can be set only in your own configuration" in " ".join(
+        memfs("status").out.split()
+    )
     screen = memfs("recall", "where do gophers dig?")
-    assert "name models in your own configuration" in " ".join((screen.out + screen.err).split())
+    assert "a model can be set only in your own configuration" in " ".join(
+        (screen.out + screen.err).split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,5 +128,5 @@ def test_a_repositorys_plugins_are_refused_one_by_one(
     """Nor do the defaults take the place of what was refused."""
     assert place.project
     path = write(place.project.root, text)
-    refused = f"{path}: memory_blocks.mine is not used: name plugins in your own configuration"
+    refused = f"{path}: memory_blocks.mine is not used: a plugin can be set only in your own configuration"
     assert load(place) == (kinds, (refused,))

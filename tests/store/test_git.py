@@ -49,7 +49,7 @@ def test_outside_of_one_nothing_is_known(repo: Path, home: Path) -> None:
     ],
 )
 def test_what_may_run_a_program_is_refused(repo: Path, words: list[str]) -> None:
-    with pytest.raises(ValueError, match=f"git {words[0]} may run programs"):
+    with pytest.raises(ValueError, match=f"git {words[0]} is not allowed: it may run programs"):
         git.start(str(repo), *words)
 
 

@@ -136,7 +136,7 @@ def test_a_page_out_frees_what_the_window_of_the_host_lacks(place: Place, repo: 
     wide = calls.run(ToolContext(str(repo), Origin("agent", "claude")), registry.built_in(), call)
     assert wide.text == "nothing was paged out of 'persona': every part is relevant to the task"
     narrow = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
-    assert " tokens more than this window has for blocks; now they fit" in narrow.text
+    assert " tokens more than this context window has for blocks; now they fit" in narrow.text
     left = blocks.get(place, "persona").value
     assert 0 < len(left.splitlines()) < len(notes)
     again = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)

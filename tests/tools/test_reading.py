@@ -42,11 +42,14 @@ def test_a_search_without_a_query_lists_what_was_said_from_a_day_on(told: Do) ->
     assert listed.text.startswith("showing 1-5 of 26 messages; more with page=2")
     for scope in {*catalog.SCOPES} - {"sessions"}:
         refused = told("memory_search", since="7d", scope=scope)
-        assert f"error: the scope '{scope}' needs a query\nhint: leave scope out" in refused.text
+        assert (
+            f"error: the scope '{scope}' needs a query\nhint: to list messages from a day on, leave 'scope' out"
+            in refused.text
+        )
     for given in ({}, {"query": " "}, {"scope": "archive"}):
         refused = told("memory_search", **given)
         assert refused.is_error
-        assert "memory_search needs query or since" in refused.text
+        assert "memory_search needs 'query' or 'since'" in refused.text
 
 
 def test_what_is_found_is_read_whole(told: Do) -> None:

@@ -30,7 +30,9 @@ def command() -> None:
 @command.command("add")
 @click.argument("text")
 @options.tag_option
-@options.number_option("-i", "--importance", help="1 (trivial) to 10 (vital).", default=5, most=10)
+@options.number_option(
+    "-i", "--importance", help="Importance, from 1 (trivial) to 10 (vital).", default=5, most=10
+)
 @click.option("--user", is_flag=True, help="Store TEXT in your own store, for all projects.")
 @options.json_option
 def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
@@ -98,7 +100,9 @@ def show(id: str, as_json: bool) -> None:
 @click.option(
     "-t", "--tag", multiple=True, metavar="TAG", help="Replace the tags; may be repeated."
 )
-@options.number_option("-i", "--importance", help="1 (trivial) to 10 (vital).", most=10)
+@options.number_option(
+    "-i", "--importance", help="Importance, from 1 (trivial) to 10 (vital).", most=10
+)
 def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None) -> None:
     """Change a passage. Without options, edit its text in your editor. The id stays the same."""
     place = options.place()

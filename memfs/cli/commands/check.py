@@ -56,7 +56,7 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
             _print_finding(finding)
         if report.shallow:
             console.talk(
-                "! this clone is shallow, so removed names cannot be found. Run git fetch "
+                "! this clone is shallow, so memfs cannot find removed names. Run git fetch "
                 "--unshallow; in a GitHub workflow, set fetch-depth: 0 for actions/checkout"
             )
         looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"

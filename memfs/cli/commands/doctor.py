@@ -99,7 +99,7 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         console.print_done(f"{format_count(purged, 'place')} redacted; rotate these secrets anyway")
     if purge and others:
         where = format_count(len(others), "place")
-        console.talk(f"! not redacted in {where}: other programs' files, other projects' data")
+        console.talk(f"! not redacted in {where}: these files belong to other programs or projects")
     if not scan.found and not purged:
         console.print_done("no secrets found")
     elif scan.found and not purge:

@@ -44,7 +44,7 @@ _KEYS = ("description", "limit", "pinned", "priority")
     "--all", "every", is_flag=True, help="With --replace or --remove: change every occurrence."
 )
 @block_options
-@click.option("--patch", metavar="FILE", help="Make all edits in FILE (a JSON list), or none.")
+@click.option("--patch", metavar="FILE", help="Apply all edits listed in FILE (JSON), or none.")
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Edit only if the block is still at this version."
 )
@@ -140,5 +140,5 @@ def rename_command(label: str, new: str, reason: str) -> None:
 def _tell_label(typed: str, label: str) -> None:
     if typed.rpartition(":")[2] != label:
         console.talk(
-            f"! the label was changed to '{label}': labels use lower case, and _ for a space"
+            f"! the label was changed to '{label}': labels are lower case, with _ instead of spaces"
         )

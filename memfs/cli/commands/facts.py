@@ -67,7 +67,9 @@ def command(called: click.Context) -> None:
     help="Only facts with this status.",
 )  # fmt: skip
 @click.option(
-    "--sources", is_flag=True, help="Show which rule or model found each fact, in which message."
+    "--sources",
+    is_flag=True,
+    help="Show which rule or model found each fact, and in which message.",
 )
 @click.option(
     "--related",
@@ -76,7 +78,10 @@ def command(called: click.Context) -> None:
     help="Only facts about names related to NAME, nearest first.",
 )
 @options.number_option(
-    "--depth", help="With --related: maximum number of relations.", default=op.DEPTH, most=100
+    "--depth",
+    help="With --related: how many relations to follow from NAME.",
+    default=op.DEPTH,
+    most=100,
 )
 @click.option("--summary", is_flag=True, help="Show the current facts by category.")
 @options.json_option
@@ -101,7 +106,7 @@ def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **condition
     "--model/--no-model",
     "by_model",
     default=None,
-    help="Also ask the configured model, or use only rules (setting: extraction_model).",
+    help="Also let the configured model find facts, or only rules (setting: extraction_model).",
 )
 def extract_command(by_model: bool | None) -> None:
     """Find facts in new sessions."""

@@ -97,7 +97,7 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     if not lines:
         if asked:
             console.talk(
-                "The project's files contain nothing that its instruction files do not already say."
+                "The project's instruction files already say what its other files contain."
             )
         return
     console.talk("Found in the project's files, but not yet in its memory:")
@@ -126,12 +126,18 @@ def _shorten_path(path: str) -> str:
 
 @click.command("install")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
-@click.option("--local", is_flag=True, help="Use the project's uncommitted settings, only for you.")
+@click.option(
+    "--local",
+    is_flag=True,
+    help="Write to the project's uncommitted settings, which apply only to you.",
+)
 @click.option(
     "--user", is_flag=True, help="Use your home folder's settings, for all your projects."
 )
 @click.option(
-    "--project", is_flag=True, help="Use the project's committed settings, for the whole team."
+    "--project",
+    is_flag=True,
+    help="Write to the project's committed settings, which apply to the whole team.",
 )
 @click.option(
     "--no-mcp", "tools", flag_value=False, default=True,
@@ -203,8 +209,8 @@ def install_command(
             _wire_host(place, name, scope, tools=tools, line=line, memory=memory, unasked=trust)
     if not dry_run and not options.tell_untrusted(place):
         console.talk(
-            "Now start a new session. memfs status shows the cost in tokens, memfs last what was "
-            "recalled for your prompts."
+            "Now start a new session. Then memfs status shows the cost in tokens, and memfs last "
+            "shows what was recalled for your prompts."
         )
 
 
@@ -302,7 +308,7 @@ def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
     agent = options.get_origin().host
     if unasked and agent:
         raise RejectedError(
-            f"only a person can trust hooks for {title}, and this is the shell of {agent}",
+            f"only a person can trust hooks for {title}, but this is a shell of {agent}",
             f"run memfs install {host} --trust in your own terminal",
         )
     asked = sys.stdin.isatty() and not unasked and not agent
@@ -387,7 +393,7 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
     assistant = caller.find_assistant()
     if memory and assistant and not dry_run:
         raise RejectedError(
-            f"only a person can remove memory, and this is the shell of {assistant}",
+            f"only a person can remove memory, but this is a shell of {assistant}",
             "run memfs uninstall --everything --memory in your own terminal",
         )
     planned = removal_plan.plan(options.place(untrusted=True), options.home())
@@ -403,7 +409,7 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
                 )
             if planned.wiring:
                 click.confirm(
-                    "Remove all that is listed under 'To be removed'?", abort=True, err=True
+                    "Remove everything listed under 'To be removed'?", abort=True, err=True
                 )
             memory = bool(planned.memory and not assistant) and click.confirm(
                 "Also remove the memory? It cannot be restored.", err=True

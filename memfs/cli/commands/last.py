@@ -25,7 +25,7 @@ _UNKNOWN = "(text unknown: the session is not in recall yet)"
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
 @click.option("--wrong", metavar="ID", help="Do not recall this item for similar prompts again.")
-@click.option("--right", metavar="ID", help="Recall a dismissed item again.")
+@click.option("--right", metavar="ID", help="Allow memfs to recall a dismissed item again.")
 @click.option("--dismissed", is_flag=True, help="List dismissed items.")
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
@@ -63,7 +63,7 @@ def last_command(
 
 
 @click.command("handoff")
-@click.option("--drop", is_flag=True, help="Delete the note.")
+@click.option("--drop", is_flag=True, help="Delete the session's note.")
 @options.json_option
 def handoff_command(drop: bool, as_json: bool) -> None:
     """Give the next session a note about how the last session ended, and print the note.
@@ -95,7 +95,7 @@ def _show_last(found: LastSession | None, *, as_json: bool) -> None:
             "no session here has a note to hand over; to read new sessions, run memfs ingest"
         )
         console.talk(
-            "A session with one prompt has a note only if it edited a file, left an item open, or "
+            "A session with one prompt has a note only if it edited a file, left a task open, or "
             "ended with a failed command."
         )
     else:
@@ -109,7 +109,7 @@ def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("no prompts have been answered here yet; to find out why, run memfs doctor")
+        console.talk("memfs has received no prompts here yet; to find out why, run memfs doctor")
     for each in found:
         _show(each)
     if any(each.items for each in found):
@@ -145,7 +145,10 @@ def _show(found: RecentPrompt) -> None:
         console.echo("given: nothing")
     if found.nearest:
         short = f" ({found.lack:.2f} short)" if found.lack >= 0.005 else ""
-        measure = f"closest past exchange: {found.about:.2f}, needed: {found.floor:.2f}{short}"
+        measure = (
+            f"similarity of the closest exchange: {found.about:.2f}, needed: "
+            f"{found.floor:.2f}{short}"
+        )
         console.echo(console.style(f"{measure}: {flatten_text(found.nearest)}", "bright_black"))
 
 

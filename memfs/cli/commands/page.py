@@ -110,7 +110,7 @@ def page_in_command(label: str, reason: str, session: str) -> None:
         )
         console.talk("to restore the rest, shorten the block, then run the command again")
     else:
-        console.print_done(f"restored all paged out parts of '{done.label}'")
+        console.print_done(f"restored all paged-out parts of '{done.label}'")
     format_remainder(done.note)
 
 

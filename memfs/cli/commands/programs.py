@@ -37,7 +37,7 @@ def mcp_command(folder: str, session: str) -> None:
     if folder and not os.path.isdir(folder):
         raise UsageError(
             f"there is no folder {os.path.abspath(folder)}, so no memory is served",
-            "give --folder the project's folder, or leave it out",
+            "set --folder to the project's folder, or leave out --folder",
         )
     from memfs.mcp import server  # help lists this command too
 

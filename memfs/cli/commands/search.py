@@ -43,7 +43,7 @@ _STOPPED = "the index built so far is saved; run the search again to continue"
     "places",
     multiple=True,
     type=click.Choice(sorted(KINDS)),
-    help="Search only in this place; recall is past sessions.",
+    help="Search only in this place ('recall': past sessions).",
 )
 @click.option(
     "--role",
@@ -148,7 +148,7 @@ def search_command(
     elif opened:
         raise UsageError(
             f"there is no {name} {opened}: the search found {format_count(shown.total, name)}",
-            "run the search without --open to see the numbers",
+            "run the search without --open to see the numbered hits",
         )
     elif as_json:
         head = {"total": shown.total, "first": first, "sure": shown.sure}

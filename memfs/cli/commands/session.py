@@ -118,7 +118,7 @@ def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
 @command.command("show")
 @click.argument("id", type=_SESSION)
 @options.number_option("--turn", help="Begin at this turn.")
-@click.option("--full", is_flag=True, help="Show full texts, including those of tools.")
+@click.option("--full", is_flag=True, help="Show messages in full, including tool output.")
 @options.json_option
 @paged
 def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:

@@ -103,7 +103,7 @@ def list_(as_json: bool) -> None:
     if found:
         console.echo(layout.table(rows, right=(2, 3, 4), cut=5))
     if any(each.state is None for each in found):
-        console.talk("- means not indexed yet; to index, run memfs source sync")
+        console.talk("'-' means not indexed yet; to index, run memfs source sync")
     for reason in refused:
         console.talk(f"! {reason}")
 

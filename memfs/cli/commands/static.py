@@ -80,7 +80,7 @@ def rm(key: str) -> None:
     """Remove an entry. Only a person can remove entries."""
     if name := options.get_origin().host:
         raise RejectedError(
-            f"only a person can remove a static entry, and this is the shell of {name}",
+            f"only a person can remove a static entry, but this is a shell of {name}",
             f"run memfs static rm {key} in your own terminal",
         )
     console.print_done(f"removed '{op.remove(options.place(), key).entry.key}'")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LINES = 40  # of the log
 _VALUES = 15  # cells before a value
-_PAUSES = {"battery": "the machine runs on battery", "load": "the machine is busy"}
+_PAUSES = {"battery": "the machine is on battery power", "load": "the machine is busy"}
 
 
 @click.command("status")
@@ -91,7 +91,7 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
     ]
     if found.waiting:
         transcripts = format_count(found.waiting, "transcript")
-        facts.append(("waiting", f"{transcripts}; the next search or memfs ingest reads them"))
+        facts.append(("waiting", f"{transcripts}; the next search reads them"))
     if found.by_words:
         of = f"{found.by_words} of the last {format_count(found.prompts, 'prompt')}"
         facts.append(("prompts", f"{of} searched by words alone; to see why, run memfs last"))
@@ -152,7 +152,7 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     for each in found.parts:
         if each.cut:
             console.talk(
-                f"! '{each.name}' is cut because it does not fit: shorten a block with memfs edit"
+                f"! '{each.name}' is cut, as it does not fit: shorten a block with memfs edit"
             )
 
 

@@ -28,9 +28,13 @@ _NAMED = 5  # of several
 
 @click.command("sync")
 @click.argument("target", nargs=-1, type=click.Choice((*TARGETS, labels.USER)))
-@click.option("--remote", metavar="URL", help="With user: the git repository to sync with.")
-@click.option("--sessions/--no-sessions", default=None, help="With user: also sync sessions.")
-@click.option("--remove", is_flag=True, help="Remove the memfs section; with user: stop syncing.")
+@click.option("--remote", metavar="URL", help="With the target 'user': the git repository to use.")
+@click.option(
+    "--sessions/--no-sessions", default=None, help="With the target 'user': also sync sessions."
+)
+@click.option(
+    "--remove", is_flag=True, help="Remove the memfs section; with the target 'user': stop syncing."
+)
 @click.option("--dry-run", is_flag=True, help="Show the changes without writing anything.")
 @click.option(
     "--check", is_flag=True, help="Write nothing; exit with code 1 if a section is out of date."
@@ -118,7 +122,7 @@ def _sync_user(
     address = "" if remote is None else remote_store.parse_address(remote)
     if address and not dry_run and (name := caller.find_assistant()):
         raise RejectedError(
-            f"only a person can set the repository to sync with, and this is the shell of {name}",
+            f"only a person can set the repository to sync with, but this is a shell of {name}",
             "run memfs sync user --remote URL in your own terminal",
         )
     found = sync_user.run(place, address, sessions=sessions, write=not dry_run)

@@ -40,7 +40,7 @@ _GIVE = "Let your assistants use this memory?"
     "--accept",
     default="",
     metavar="SHA256",
-    help="Trust the store without a terminal if its files have this digest.",
+    help="Trust the store without asking, if its files have this digest.",
 )
 @options.json_option
 def command(
@@ -123,7 +123,7 @@ def _adopt_local(place: Place, name: str) -> None:
     _require_person()
     other = op.adopt_local(place, name)
     console.print_done(
-        f"the local folder is now in use; the previous local folder is {other}"
+        f"memfs now uses this local folder; the previous one is {other}"
         if other
         else "there is no other local folder to use"
     )
@@ -132,7 +132,7 @@ def _adopt_local(place: Place, name: str) -> None:
 def _refuse_assistant() -> None:
     if name := caller.find_assistant():
         raise RejectedError(
-            f"only a person can trust a store, and this is the shell of {name}",
+            f"only a person can trust a store, but this is a shell of {name}",
             "run memfs trust in your own terminal",
         )
 
@@ -143,7 +143,7 @@ def _require_person() -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
             "only a person at a terminal can trust a store",
-            "run memfs trust in your own terminal; in a pipeline: memfs trust --accept SHA256",
+            "run memfs trust in your own terminal; in a CI pipeline: memfs trust --accept SHA256",
         )
 
 

@@ -21,7 +21,7 @@ def undo_command(label: str, reason: str, session: str) -> None:
     undone = undo.undo_edit(options.place(session), label, options.get_origin(reason, session))
     for entry in undone.entries:
         console.print_done(
-            f"{format_entry(entry)} (took back {undone.undone.op}, version {undone.undone.version})"
+            f"{format_entry(entry)} (undid {undone.undone.op}, version {undone.undone.version})"
         )
     format_remainder(undone.note)
 

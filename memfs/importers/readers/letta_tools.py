@@ -95,7 +95,7 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
             row = parse_object(element)
             text, ident = text_of(row.get("text")), text_of(row.get("id"))
             if row.get("is_deleted") is True:
-                yield OmittedItem("passage", "deleted in the tool")
+                yield OmittedItem("passage", "deleted in its tool")
             elif text.strip() and ident:
                 tags, at = tuple(parse_list(row.get("tags"))), get_time(row, "created_at")
                 about = get_object(row, "metadata")

@@ -59,7 +59,7 @@ _MESSAGES = ("id", "session_scope", "role", "content", "name", "created_at")
 _MEMORIES = ("id", "user_id", "app_id", "content", "metadata", "state", "created_at", "updated_at")
 _KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are tags by themselves
 _LONGEST = 60  # characters of a tag
-_DELETED = OmittedItem("memory", "deleted in the tool")
+_DELETED = OmittedItem("memory", "deleted in its tool")
 
 
 def _find(home: str, environment: Mapping[str, str]) -> list[str]:

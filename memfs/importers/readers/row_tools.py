@@ -207,7 +207,7 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
     for row in rows("observations"):
         title, content = get_text(row, "title"), get_text(row, "content")
         if row.get("deleted_at"):
-            yield OmittedItem("observation", "deleted in the tool")
+            yield OmittedItem("observation", "deleted in its tool")
         elif not title and not content:
             yield UnreadItem(f"observation {row.get('id')}", "it has no text")
         else:
@@ -270,7 +270,7 @@ def _make_mcp_memory(rows: _Rows) -> Iterator[AnyItem]:
         ident = get_text(row, "content_hash")[:16] or f"memory {row.get('id')}"
         text = text_of(row.get("content"))
         if row.get("deleted_at"):
-            yield OmittedItem("memory", "deleted in the tool")
+            yield OmittedItem("memory", "deleted in its tool")
         elif not text.strip():
             yield UnreadItem(ident, "it has no text")
         else:

@@ -102,7 +102,8 @@ def _load_kind(
         options["extraction_model"] = settings.CONFIGURED if is_same else settings.NONE
         if not is_same:
             problems.append(
-                f"{where}.config.extraction_model: {asked} is not used, rules find facts; to use "
+                f"{where}.config.extraction_model: {asked} is not used, because rules find "
+                "facts; to use "
                 "a model, set `llm.model` and `llm.endpoint`"
             )
     if not isinstance(capacity, dict | None):

@@ -56,7 +56,7 @@ class Static(ListedKind[StaticEntry]):
     _BY_RELEVANCE = True
     _WHY_FIXED = (
         "cannot change '{}': static entries do not change",
-        "store another entry, or remove this entry: memfs static rm {}",
+        "use another key, or remove the existing entry: memfs static rm {}",
     )
 
     def __init__(
@@ -166,7 +166,7 @@ def put(
     where, key, text = place.store(tier), _normalise_key(key), public(text)
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
     if not text.strip():
-        raise UsageError("cannot store an empty text")
+        raise UsageError("the text is empty, so nothing was stored")
     if len(text) > archive.LONGEST:
         raise RejectedError(
             f"cannot store {len(text):,} characters, the limit is {archive.LONGEST:,}",

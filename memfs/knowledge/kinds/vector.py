@@ -135,7 +135,7 @@ class Vector(BaseKind[ChunkWindow]):
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             window = self._log.find(ident)
             if window is None or not text.strip():
-                missing = f"no window of '{self.id}' has the id {ident}"
+                missing = f"'{self.id}' has no window with the id {ident}"
                 raise NotFoundError(missing if text.strip() else "the new text is empty")
             size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
             meta = {**window.meta, "topics": intents.extract_topics([text]), "bytes": size}
@@ -145,7 +145,7 @@ class Vector(BaseKind[ChunkWindow]):
         """Remove a window, also an archived one. Raises `NotFoundError`."""
         with lock.hold_lock(self.place.home, name=lock.KINDS):
             if not self._log.update(ident, None):
-                raise NotFoundError(f"no window of '{self.id}' has the id {ident}")
+                raise NotFoundError(f"'{self.id}' has no window with the id {ident}")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return items about the task and the recent topics, else similar conversations.

@@ -85,7 +85,9 @@ def convert_error(error: sqlite3.Error | UnicodeError, folder: str) -> StoreErro
         return refusal
     damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # invalid text
     if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # may have no code
-        return DamagedError("the graph of past sessions is damaged", "rebuild with memfs graph")
+        return DamagedError(
+            "the graph of past sessions is damaged", "rebuild the graph: memfs graph"
+        )
     return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
 
 

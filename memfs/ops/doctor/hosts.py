@@ -127,9 +127,10 @@ def _check_version(
         yield warn(f"{found.path}: the plugin is from another version of memfs", hint)
     if settings_merge.calls_tool(parsed):
         yield warn(
-            f"{found.path}: prompts call a tool of the memfs MCP server; prompts sent before the "
+            f"{found.path}: the prompt hook calls a tool of the memfs MCP server; prompts sent "
+            "before the "
             "server is connected get no memory",
-            f"make prompts run a command: memfs install {host.NAME} --{found.scope}",
+            f"make the hook run a command instead: memfs install {host.NAME} --{found.scope}",
         )
 
 

@@ -34,11 +34,11 @@ def check_stores(place: Place) -> Iterator[Finding]:
         if tier == labels.PROJECT and not store.trusted:
             yield warn(
                 "you have not trusted the project store, so hooks do not use it",
-                "review the store, and decide: memfs trust",
+                "review the store, and decide whether to trust it: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield warn(
-                f"{store.main}/{name} was not created by memfs for you, and is not used",
+                f"{store.main}/{name} was not created by memfs for you, so it is not used",
                 f"remove the folder, or use it if it is yours: memfs trust --local {name}",
             )
         for text in config_file.find_problems(store):
@@ -74,7 +74,7 @@ def check_merging(place: Place) -> Iterator[Finding]:
     merges = git.get_merge_driver(project.root, "blocks/x.md") == "memfs"
     if not merges or not driver:
         yield warn(
-            "git does not merge blocks with memfs in this clone",
+            "git does not use memfs to merge blocks in this clone",
             "register the merge driver: memfs init"
             if merges
             else "add the line 'blocks/**/*.md merge=memfs' to .agent-memory/.gitattributes, then "
@@ -87,7 +87,7 @@ def check_merging(place: Place) -> Iterator[Finding]:
         )
     elif " -m memfs" in driver and " -P " not in driver:
         yield fail(
-            "git's merge driver would run a folder 'memfs' in the repository instead of memfs",
+            "git's merge driver would run code in the repository's folder 'memfs' instead of memfs",
             "register the merge driver again: memfs init",
         )
 

@@ -71,7 +71,7 @@ def run(
         return edits
     if not found:
         raise StoreError(
-            f"{hosts.get(host).TITLE} has no personal settings for one project",
+            f"{hosts.get(host).TITLE} does not support personal settings for one project",
             "use --user to wire all your projects, or --project to wire this one for everyone",
         )
     moved = _list_moved(place, host, found[0][0], home, move=move)
@@ -110,7 +110,7 @@ def _check_memory(host: str, scope: str, memory: str) -> None:
         )
     if memory == "store" and scope != "local":
         raise StoreError(
-            "--own-memory store works only in a project's uncommitted settings",
+            "'--own-memory store' can be set only in a project's uncommitted settings",
             f"run memfs install {host} --local --own-memory store",
         )
     if scope == "project":
@@ -250,7 +250,7 @@ def _plan(
                 raise StoreError(f"cannot tell whether git tracks {path}: {refused}", hint)
             own = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
             raise StoreError(
-                f"memfs is not on the PATH, which hooks in {path} need because the file is "
+                f"memfs is not on the PATH; hooks in {path} need it there, because the file is "
                 f"{tracking}",
                 f"install memfs (pipx install {DISTRIBUTION}), or wire the assistant only for "
                 f"yourself: memfs install {host} {own}",

@@ -64,7 +64,8 @@ class ShippedEntries:
         """
         if shared and "store" in memory:
             raise StoreError(
-                f"git tracks the settings of {host} here, which would get a path from this machine",
+                f"git tracks the settings of {host} here, but memfs would write a path of this "
+                "machine there",
                 "stop tracking the settings (git rm --cached), or use --own-memory off",
             )
         hook = (host, "mcp") if tools else (host,)
@@ -208,7 +209,8 @@ class SettingsEdit:
         with lock.hold_lock(place.home):
             if _read(self.path) != self.before:
                 raise StoreError(
-                    f"{self.path} was changed by another program meanwhile", "run the command again"
+                    f"{self.path} was changed by another program in the meantime",
+                    "run the command again",
                 )
             if self.after is None:
                 _remove_file(self.path)
@@ -323,11 +325,11 @@ def _check_toml(path: str, text: str, after: str) -> None:
     try:
         settings.parse(after, path)
     except StoreError as error:
-        alone = "or wire only the hooks with --no-mcp"
+        alone = "or use --no-mcp to wire only the hooks"
         servers = settings.parse(text, path).get("mcp_servers")
         if isinstance(servers, dict) and settings_merge.SERVER not in servers:
             raise StoreError(
-                f"{path}: 'mcp_servers' is written in one line, which memfs cannot extend",
+                f"{path}: 'mcp_servers' is written on one line, so memfs cannot add to it",
                 f"write one table for each server ([mcp_servers.NAME]), {alone}",
             ) from error
         raise StoreError(

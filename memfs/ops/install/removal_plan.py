@@ -43,7 +43,7 @@ class RemovalPlan:
     def add(self, name: str, run: Callable[[], object], committed: bool, command: str) -> None:
         """Plan a step; what is committed stays, with the command that removes it."""
         if committed:
-            self.left.append(f"{name} (committed; remove for everyone: {command})")
+            self.left.append(f"{name} (committed; to remove it for everyone: {command})")
         else:
             self.wiring.append(RemovalStep(name, run))
 

@@ -67,8 +67,7 @@ def add_member(admin: Admin, login: str, days: int) -> str:
             admin.execute("INSERT INTO member (login) VALUES (%s)", (login,))
     except errors.UniqueViolation:
         raise UsageError(
-            f"'{login}' is already a member",
-            f"print another token: memfs team member token {login}",
+            f"'{login}' is already a member", f"create a new token: memfs team member token {login}"
         ) from None
     _note(admin, f"add member {login}")
     return add_token(admin, login, days)

@@ -31,7 +31,7 @@ def push(ledger: Ledger, request: protocol.PushRequest, *, vectors: bool) -> pro
     """Store messages; what is there already stays. Raises `UsageError` for a malformed request."""
     size, most = sum(len(message.text) for message in request.messages), protocol.MOST_BYTES
     if size > most and len(request.messages) > 1:
-        raise UsageError(f"the texts have {size:,} characters together, the limit is {most:,}")
+        raise UsageError(f"the texts have {size:,} characters in total, the limit is {most:,}")
     rows: list[dict[str, object]] = []
     refused = []
     for message in request.messages:
