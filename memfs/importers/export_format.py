@@ -75,7 +75,8 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
     total = sum(map(len, members.values()))
     if total > MOST_BYTES or len(members) >= MOST_FILES:
         raise StoreError(
-            f"cannot export {len(members):,} files, {total >> 20:,} MB: the limit of an import is "
+            f"the export would have {len(members):,} files, {total >> 20:,} MB; an import takes "
+            "at most "
             f"{MOST_FILES:,} files and {MOST_BYTES >> 20} MB",
             "leave out --all, or copy the store's folder",
         )

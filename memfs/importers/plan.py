@@ -158,7 +158,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(f"line {line} looks like a secret ({found.type})")
     named = list(_find_imports(text.body))
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
-        raise _LeftError(f"contains only imports: {', '.join(named)}")
+        raise _LeftError(f"contains only imports of other files: {', '.join(named)}")
     return text
 
 

@@ -146,7 +146,7 @@ def edit(
     known = _find_duplicate(store, text)
     if known and known.path != found.path:
         raise RejectedError(
-            f"the passage {known.passage.id} already has this text",
+            f"another passage ({known.passage.id}) already has this text",
             "remove one of the two passages",
         )
     if (text.strip("\n"), importance, tags) == (before.text, before.importance, before.tags):

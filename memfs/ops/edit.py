@@ -219,7 +219,9 @@ class _Session:
     def _get_writer(self, tier: str) -> Writer:
         root = self.place.store(tier).root
         if root not in self._writers:  # before the lock the label was of another tier
-            raise StoreError("the blocks were changed meanwhile; nothing was written", "try again")
+            raise StoreError(
+                "the blocks were changed in the meantime; nothing was written", "try again"
+            )
         return self._writers[root]
 
     def _adopt_former(self, tier: str, label: str, path: str) -> tuple[str | None, int]:

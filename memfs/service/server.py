@@ -265,7 +265,7 @@ def _listen(path: str) -> socket.socket:
     if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
         raise StoreError(
             f"{folder} is not a folder that you own",
-            "the service needs this folder: make yourself its owner, or remove the folder",
+            "make yourself its owner, or remove the folder: the service creates it again",
         )
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # It is bound under another name first: no client finds a socket that does not listen yet.

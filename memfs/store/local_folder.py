@@ -76,7 +76,9 @@ def adopt_folder(store: "Store", name: str) -> str:
     unused = find_unused(store)
     if name not in unused:
         hint = f"choose one of {', '.join(unused)}" if unused else ""
-        raise NotFoundError(f"{store.main} has no other local folder '{name}'", hint)
+        raise NotFoundError(
+            f"{store.main} has no local folder '{name}' besides the one in use", hint
+        )
     usual, chosen = f"{store.main}/{store_paths.LOCAL}", f"{store.main}/{name}"
     before = store.local
     if chosen != usual:

@@ -202,7 +202,7 @@ def _check_own(user: str, folder: str) -> None:
             _check_outside(user, folder)
     if not usual and account.is_of_project(user, folder) and not files.is_below(folder, user):
         raise StoreError(
-            f"MEMFS_HOME sets your own store to {user}, which shares a folder with {folder}",
+            f"MEMFS_HOME sets your own store to {user}, which overlaps with {folder}",
             f"set MEMFS_HOME to {_OWN}",
         )
 

@@ -58,11 +58,12 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
     if "since" in arguments and scope not in ("", "sessions"):
         raise UsageError(
             f"the scope '{scope}' needs a query",
-            "to list messages from a day on, leave 'scope' out, or set it to 'sessions'",
+            "to list messages since a given day, leave 'scope' out, or set it to 'sessions'",
         )
     if "since" not in arguments:
         raise UsageError(
-            "memory_search needs 'query' or 'since'", "to list messages from a day on, set 'since'"
+            "memory_search needs 'query' or 'since'",
+            "to list messages since a given day, set 'since'",
         )
     days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
     return formatting.list_by_date(context, {**arguments, **days})

@@ -42,7 +42,7 @@ def test_one_is_changed_and_keeps_its_id(memfs: Run, ident: str) -> None:
     twin = memfs("archive", "edit", other, "--set", "we chose  postgres 17.")
     assert (twin.code, twin.err.splitlines()[0]) == (
         1,
-        f"error: the passage {ident} already has this text",
+        f"error: another passage ({ident}) already has this text",
     )
     assert memfs("archive", "edit", ident, "--set", "key: ghp_" + "a1B2" * 9).code == 1
 

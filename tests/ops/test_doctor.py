@@ -263,7 +263,7 @@ def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> 
     journal.write_bytes(b"\n".join([b"{}", lines[0], b"\xff\0", *lines[1:]]) + b"half")
     found = [each.text for each in wrong(place, home)]
     assert found == [
-        f"{journal}: lines 1, 3 cannot be read; the versions there cannot be restored",
+        f"{journal}: lines 1, 3 cannot be read; their versions cannot be restored",
         f"{journal}: the last entry is incomplete",
     ]
 

@@ -247,7 +247,10 @@ def test_files_that_are_imported_are_named_and_not_followed(place: Place, repo: 
     said = "See @docs/a.md, @~/x and a@b.md.\n`@no.md`\n```\n@no.md\n```\n@core/lib\n"
     put(repo, "AGENTS.md", said)
     done = bring(place)
-    assert became(done) == {"AGENTS.md": "agents", "GEMINI.md": "contains only imports: AGENTS.md"}
+    assert became(done) == {
+        "AGENTS.md": "agents",
+        "GEMINI.md": "contains only imports of other files: AGENTS.md",
+    }
     assert [each.imports for each in done.files if each.files] == [("docs/a.md", "~/x")]
 
 

@@ -43,7 +43,7 @@ def test_a_search_without_a_query_lists_what_was_said_from_a_day_on(told: Do) ->
     for scope in {*catalog.SCOPES} - {"sessions"}:
         refused = told("memory_search", since="7d", scope=scope)
         assert (
-            f"error: the scope '{scope}' needs a query\nhint: to list messages from a day on, leave 'scope' out"
+            f"error: the scope '{scope}' needs a query\nhint: to list messages since a given day, leave 'scope' out"
             in refused.text
         )
     for given in ({}, {"query": " "}, {"scope": "archive"}):

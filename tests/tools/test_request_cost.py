@@ -87,7 +87,7 @@ def test_what_has_no_room_is_cut(place: Place, home: Path, memfs: Run) -> None:
     memfs("install", "claude")
     shown = memfs("status", "--window")
     assert shown.code == 0
-    assert "! 'two' is cut, as it does not fit: shorten a block" in shown.err
+    assert "! the brief has no room for all of 'two': shorten a block" in shown.err
 
 
 def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:

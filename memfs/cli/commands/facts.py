@@ -106,7 +106,7 @@ def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **condition
     "--model/--no-model",
     "by_model",
     default=None,
-    help="Also let the configured model find facts, or only rules (setting: extraction_model).",
+    help="Find facts by the configured model, too, or only by rules (setting: extraction_model).",
 )
 def extract_command(by_model: bool | None) -> None:
     """Find facts in new sessions."""

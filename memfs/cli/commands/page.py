@@ -106,7 +106,7 @@ def page_in_command(label: str, reason: str, session: str) -> None:
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
     if done.shortened:
         console.print_done(
-            f"restored a summary in '{done.label}': there is not enough room for all parts"
+            f"restored only a summary in '{done.label}': there is not enough room for all parts"
         )
         console.talk("to restore the rest, shorten the block, then run the command again")
     else:

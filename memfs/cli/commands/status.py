@@ -152,7 +152,7 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     for each in found.parts:
         if each.cut:
             console.talk(
-                f"! '{each.name}' is cut, as it does not fit: shorten a block with memfs edit"
+                f"! the brief has no room for all of '{each.name}': shorten a block with memfs edit"
             )
 
 

@@ -87,7 +87,7 @@ def check_merging(place: Place) -> Iterator[Finding]:
         )
     elif " -m memfs" in driver and " -P " not in driver:
         yield fail(
-            "git's merge driver would run code in the repository's folder 'memfs' instead of memfs",
+            "to merge, git would run the repository's own folder 'memfs', not the installed memfs",
             "register the merge driver again: memfs init",
         )
 
@@ -112,8 +112,8 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
         most = ", …" if len(damaged) > _MOST_NAMED else ""
         where = f"line{'s' * (len(damaged) > 1)} {', '.join(damaged[:_MOST_NAMED])}{most}"
         yield fail(
-            f"{store.journal}: {where} cannot be read; the versions there cannot be restored",
-            "restore the file from a backup; without one, memfs uses the other lines",
+            f"{store.journal}: {where} cannot be read; their versions cannot be restored",
+            "restore the file from a backup; without a backup, memfs uses the other lines",
         )
     if end < size:
         yield warn(
