@@ -271,7 +271,7 @@ def _replace(
     if not old:
         return Rejected(
             f"{word_refusal(verb, label)}: the text to {verb} is empty",
-            "to add text, use --append or --insert; to replace all of it, use --set",
+            Remedy("to add text, use {add}; to replace the whole text, use {rewrite}", label),
         )
     count = body.count(old)
     if count == 0 and (place := text_folding.find_once(body, old)):

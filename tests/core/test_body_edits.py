@@ -205,18 +205,25 @@ def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
     assert message.endswith("(lines " + numbers + ")")
 
 
+EMPTY = (
+    "to add text, use memfs edit a --append TEXT; "
+    "to replace the whole text, use memfs edit a --set -"
+)
+
+
 @pytest.mark.parametrize("edit", [Replace("a", "", "x"), Replace("a", "", "x", every=True)])
 def test_empty_old_is_refused(edit: Replace) -> None:
-    assert refused(edit, "body\n") == (
-        "cannot replace text in 'a': the text to replace is empty",
-        "to add text, use --append or --insert; to replace all of it, use --set",
+    found = refused(edit, "body\n")
+    assert found == ("cannot replace text in 'a': the text to replace is empty", EMPTY)
+    assert getattr(found[1], "for_model", "") == (
+        "to add text, use core_memory_append; to replace the whole text, use memory_rethink"
     )
 
 
 def test_empty_text_cannot_be_removed() -> None:
     assert refused(Remove("a", ""), "") == (
         "cannot remove text from 'a': the text to remove is empty",
-        "to add text, use --append or --insert; to replace all of it, use --set",
+        EMPTY,
     )
 
 

@@ -93,7 +93,7 @@ def _iter_elements(name: str, opener: _Open) -> Iterator[dict[str, object] | Unr
                 odd = UnreadItem(name, "one of its items is not a JSON object")
                 yield element if isinstance(element, dict) else odd
     except StoreError as error:
-        yield UnreadItem(name, error.message.replace(name, "the file", 1))
+        yield UnreadItem(name, error.message)
     except (*export_format.DAMAGE, OSError) as error:
         yield UnreadItem(name, export_format.describe_error(error))
 
